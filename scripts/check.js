@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 
-const checks = ["lint", "types", "format", "unused", "cycles", "templates"];
+const checks = ["lint", "types", "format", "unused", "cycles", "order", "templates"];
 
 /** Runs one of them. @returns whether it passed */
 function run(name) {

@@ -1,7 +1,7 @@
-import { OperationError } from "./core/errors.ts";
-import { changeFixtures } from "./core/seed/apply.ts";
-import { unknownIssuer } from "./core/issuers/issuer.ts";
-import { runOperation } from "./core/operations/table.ts";
+import { OperationError } from "./core/base/errors.ts";
+import { changeFixtures } from "./core/admin/seed/apply.ts";
+import { unknownIssuer } from "./core/records/issuers/issuer.ts";
+import { runOperation } from "./core/admin/operations/table.ts";
 import type { Idp, IdpIssuer, IdpIssuers } from "./idp.ts";
 import { issuerMethods } from "./issuer-methods.ts";
 import type { Issuer } from "./serve/issuer.ts";

@@ -1,8 +1,8 @@
 import type { RequestListener } from "node:http";
-import type { FixtureChange } from "./core/seed/apply.ts";
-import type { SeedResult } from "./core/seed/seed.ts";
-import type { FixtureSource } from "./core/fixture-files/source.ts";
-import type { IssuerView } from "./core/issuers/issuer-view.ts";
+import type { FixtureChange } from "./core/admin/seed/apply.ts";
+import type { SeedResult } from "./core/admin/seed/seed.ts";
+import type { FixtureSource } from "./core/base/fixture-files/source.ts";
+import type { IssuerView } from "./core/records/issuers/issuer-view.ts";
 import type { IssuerMethods } from "./issuer-methods.ts";
 import type { IdpOptions } from "./serve/options.ts";
 

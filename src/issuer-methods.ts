@@ -1,16 +1,16 @@
-import type { GrantSelection, GrantView } from "./core/grants/admin.ts";
-import type { ResetResult } from "./core/seed/reset.ts";
-import type { OperationName } from "./core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "./core/operations/table.ts";
-import type { ClockState } from "./core/clock.ts";
-import { ExpectationError, type Expectation, type ExpectResult } from "./core/ledger/expect.ts";
-import type { ExpireInput, ExpireResult } from "./core/controls/expire.ts";
-import type { Fault, FaultInput } from "./core/controls/faults/faults.ts";
-import type { RequestFilter } from "./core/ledger/filter.ts";
-import type { RequestRecord } from "./core/ledger/request-json.ts";
-import type { RestoreResult, SnapshotView } from "./core/controls/snapshots.ts";
-import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/tokens/issue.ts";
-import type { TokenResponse } from "./core/tokens/settle.ts";
+import type { GrantSelection, GrantView } from "./core/sign-in/grants/admin.ts";
+import type { ResetResult } from "./core/admin/seed/reset.ts";
+import type { OperationName } from "./core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "./core/admin/operations/table.ts";
+import type { ClockState } from "./core/base/clock.ts";
+import { ExpectationError, type Expectation, type ExpectResult } from "./core/testing/ledger/expect.ts";
+import type { ExpireInput, ExpireResult } from "./core/testing/controls/expire.ts";
+import type { Fault, FaultInput } from "./core/testing/controls/faults/faults.ts";
+import type { RequestFilter } from "./core/testing/ledger/filter.ts";
+import type { RequestRecord } from "./core/testing/ledger/request-json.ts";
+import type { RestoreResult, SnapshotView } from "./core/testing/controls/snapshots.ts";
+import type { IssueCodeInput, IssuedCode, IssueInput } from "./core/protocol/tokens/issue.ts";
+import type { TokenResponse } from "./core/protocol/tokens/settle.ts";
 import { signInAt, type SignedInAt, type SignInAtOptions } from "./sign-in-at.ts";
 
 /** The clock of the server; clients have their own. What was revoked stays revoked, whichever way the clock moves. */

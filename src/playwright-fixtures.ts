@@ -1,11 +1,11 @@
-import { baseOf } from "./core/endpoints.ts";
-import { OperationError, type OperationErrorCode } from "./core/errors.ts";
-import { addressOf } from "./core/issuers/issuer-view.ts";
-import { requestOf } from "./core/operations/route.ts";
-import { operations, type OperationName } from "./core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "./core/operations/table.ts";
-import { fixOfTest } from "./core/ledger/advice.ts";
-import { ledgerText } from "./core/ledger/expect.ts";
+import { baseOf } from "./core/base/endpoints.ts";
+import { OperationError, type OperationErrorCode } from "./core/base/errors.ts";
+import { addressOf } from "./core/records/issuers/issuer-view.ts";
+import { requestOf } from "./core/admin/operations/route.ts";
+import { operations, type OperationName } from "./core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "./core/admin/operations/table.ts";
+import { fixOfTest } from "./core/testing/ledger/advice.ts";
+import { ledgerText } from "./core/testing/ledger/expect.ts";
 import { issuerMethods, type IssuerMethods } from "./issuer-methods.ts";
 
 /** The part of Playwright's `TestInfo` that is used. */

@@ -1,4 +1,4 @@
-import { fixOfTest } from "./core/ledger/advice.ts";
+import { fixOfTest } from "./core/testing/ledger/advice.ts";
 
 /** The pages of `idp` in a browser that Playwright drives. */
 

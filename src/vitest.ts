@@ -1,6 +1,6 @@
 import { test, type TestAPI } from "vitest";
-import { commandLineOfTest } from "./core/ledger/advice.ts";
-import { ledgerText } from "./core/ledger/expect.ts";
+import { commandLineOfTest } from "./core/testing/ledger/advice.ts";
+import { ledgerText } from "./core/testing/ledger/expect.ts";
 import { createIdp, type Idp, type IdpOptions } from "./index.ts";
 
 /** `dev-idp/vitest`: tests that get an `idp`. */

@@ -1,5 +1,5 @@
-import { OAuthError, OperationError, RemoteError, type OperationErrorCode, type Problem } from "../core/errors.ts";
-import { hintOf, type Hint } from "../core/hint.ts";
+import { OAuthError, OperationError, RemoteError, type OperationErrorCode, type Problem } from "../core/base/errors.ts";
+import { hintOf, type Hint } from "../core/base/hint.ts";
 import { codeOf } from "../files/durable-file.ts";
 import { ClockError, DataFileError, LockedError, StorageError, UnreachableError } from "../store/store.ts";
 import { since } from "./output/words.ts";

@@ -1,5 +1,5 @@
 import { CommanderError, type AnyCommand as Command } from "./commander.ts";
-import { OperationError, problemText, type Problem } from "../core/errors.ts";
+import { OperationError, problemText, type Problem } from "../core/base/errors.ts";
 import { typedTarget } from "./output/command-line.ts";
 import { execFailure, failureOf, type Failure } from "./failure.ts";
 import { printableJson } from "./output/escape.ts";
@@ -49,7 +49,7 @@ async function printHelp(program: Command, words: readonly string[], stdout: Nod
   for (const name of names) {
     const next = command.commands.find((candidate) => candidate.name() === name);
     if (next === undefined) {
-      const { didYouMean } = await import("../core/nearest.ts");
+      const { didYouMean } = await import("../core/base/nearest.ts");
       const known = command.commands.map((candidate) => candidate.name());
       throw new OperationError("usage", `unknown command '${name}'`, {
         hint: didYouMean(name, known, { text: "See", command: [...path, "--help"] }),

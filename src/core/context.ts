@@ -15,21 +15,21 @@
  *   device try-it operations
  */
 import type { Store, Tx } from "../store/store.ts";
-import type { Settings } from "./settings/table.ts";
-import type { Brand } from "./brand/brand.ts";
-import type { Attempts } from "./attempts.ts";
-import type { ClientDocuments } from "./clients/document-types.ts";
-import type { FetchedKeys, KeyRing } from "./keys/keys.ts";
-import type { Faults } from "./controls/faults/faults.ts";
-import type { Issuers } from "./issuers/issuer-view.ts";
-import type { InspectorAccess } from "./inspector/access.ts";
-import type { Layout } from "./layout/layout.ts";
-import type { Clock } from "./clock.ts";
-import type { TrustedIssuers } from "./trust/trust.ts";
-import type { Turns, ProvisioningTurns } from "./turns.ts";
-import type { AnyFixtures, FixtureDocument } from "./fixture-files/source.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import type { PendingPasswords } from "./login/pending-passwords.ts";
+import type { Settings } from "./admin/settings/table.ts";
+import type { Brand } from "./base/brand/brand.ts";
+import type { Attempts } from "./base/attempts.ts";
+import type { ClientDocuments } from "./records/clients/document-types.ts";
+import type { FetchedKeys, KeyRing } from "./records/keys/keys.ts";
+import type { Faults } from "./testing/controls/faults/faults.ts";
+import type { Issuers } from "./records/issuers/issuer-view.ts";
+import type { InspectorAccess } from "./records/inspector/access.ts";
+import type { Layout } from "./base/layout/layout.ts";
+import type { Clock } from "./base/clock.ts";
+import type { TrustedIssuers } from "./protocol/trust/trust.ts";
+import type { Turns, ProvisioningTurns } from "./base/turns.ts";
+import type { AnyFixtures, FixtureDocument } from "./base/fixture-files/source.ts";
+import type { Ledger } from "./testing/ledger/ledger.ts";
+import type { PendingPasswords } from "./sign-in/login/pending-passwords.ts";
 
 export type { Settings };
 

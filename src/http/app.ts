@@ -7,9 +7,9 @@
 import { getDevice, postDevice } from "./pages/device.ts";
 import { getConsent, postConsent } from "./pages/consent.ts";
 import express, { type Express, type RequestHandler, type Router } from "express";
-import { avatarPath } from "../core/scopes/avatar.ts";
-import { baseOf, discoveryPath, metadataPath, devicePath } from "../core/endpoints.ts";
-import { tryItPaths } from "../core/try-it/try-it.ts";
+import { avatarPath } from "../core/records/scopes/avatar.ts";
+import { baseOf, discoveryPath, metadataPath, devicePath } from "../core/base/endpoints.ts";
+import { tryItPaths } from "../core/testing/try-it/try-it.ts";
 import {
   getAccount,
   accountPath,

@@ -1,14 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Request, RequestHandler, Response } from "express";
 import { answerClient, type ResponseTarget } from "../core/sign-in/response.ts";
-import type { RawParameters } from "../core/authorize/parameters.ts";
-import { provenTarget } from "../core/authorize/target.ts";
+import type { RawParameters } from "../core/protocol/authorize/parameters.ts";
+import { provenTarget } from "../core/protocol/authorize/target.ts";
 import { isObject, type JsonObject } from "../text/json.ts";
-import { faultRequestOf } from "../core/controls/faults/fault-request.ts";
-import { delayOf, errorOf, hasOwnResponse, type Fault, type FaultRequest } from "../core/controls/faults/faults.ts";
-import { effectOf } from "../core/controls/faults/fault-admin.ts";
-import { faultEndpoints, type FaultEndpoint } from "../core/controls/faults/endpoints.ts";
-import { otherClaimsIn, spoilAuthorization, spoilJson } from "../core/controls/faults/spoil.ts";
+import { faultRequestOf } from "../core/testing/controls/faults/fault-request.ts";
+import {
+  delayOf,
+  errorOf,
+  hasOwnResponse,
+  type Fault,
+  type FaultRequest,
+} from "../core/testing/controls/faults/faults.ts";
+import { effectOf } from "../core/testing/controls/faults/fault-admin.ts";
+import { faultEndpoints, type FaultEndpoint } from "../core/testing/controls/faults/endpoints.ts";
+import { otherClaimsIn, spoilAuthorization, spoilJson } from "../core/testing/controls/faults/spoil.ts";
 import { noteRegistered } from "./answer/cleaned.ts";
 import { privateApiHeaders, sandboxed } from "./answer/security-headers.ts";
 import { readBrowser } from "./input/cookies.ts";
@@ -194,7 +200,7 @@ const isInBody = ({ flaw, claims }: Fault): boolean => flaw !== undefined || cla
 /** The same of an assertion for a service provider, whichever page makes it. Each flaw of it is one of saml_sso. */
 async function afterSaml(exchange: Exchange, made: MadeResponse, saml: SamlResult): Promise<void> {
   const { web, req, res, request } = exchange;
-  const { canHave, spoilingOf, spoilResponse } = await import("../core/saml/flaws/spoil.ts");
+  const { canHave, spoilingOf, spoilResponse } = await import("../core/testing/saml-flaws/spoil.ts");
   const spoiling = await spoilingOf(web.ctx, saml.plan);
   const named = { ...request, client: saml.clientId, user: saml.username };
   const fits = ({ flaw }: Fault): boolean => flaw === undefined || canHave(spoiling, flaw);

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { OperationError } from "../core/errors.ts";
+import { OperationError } from "../core/base/errors.ts";
 import { defaultTimeouts, serversFor, type ServedApp, type ServerOptions } from "./node-server.ts";
 
 /** A port that is taken. Requests to it wait until `serve` is called. */

@@ -6,11 +6,11 @@ import {
   type Server,
 } from "node:http";
 import type { Socket } from "node:net";
-import { OperationError, refusalOf } from "../core/errors.ts";
+import { OperationError, refusalOf } from "../core/base/errors.ts";
 import type { Context } from "../core/context.ts";
-import { showClock } from "../core/clock.ts";
+import { showClock } from "../core/base/clock.ts";
 import { privateApiHeaders } from "./answer/security-headers.ts";
-import type { OnRequest } from "../core/ledger/ledger.ts";
+import type { OnRequest } from "../core/testing/ledger/ledger.ts";
 
 /** Requests that Node.js cannot read, so that no route gets them. Only headers that are too large are more than a broken request. */
 

@@ -1,9 +1,9 @@
 import type { RequestHandler } from "express";
-import { devicePath, metadataPath } from "../core/endpoints.ts";
-import { metadataAddress } from "../core/discovery.ts";
-import { issuerName } from "../core/identifiers.ts";
-import { pathOfName } from "../core/issuers/issuer-view.ts";
-import { nearest } from "../core/nearest.ts";
+import { devicePath, metadataPath } from "../core/base/endpoints.ts";
+import { metadataAddress } from "../core/protocol/discovery.ts";
+import { issuerName } from "../core/base/identifiers.ts";
+import { pathOfName } from "../core/records/issuers/issuer-view.ts";
+import { nearest } from "../core/base/nearest.ts";
 import { HttpError } from "./answer/error-answers.ts";
 import { isBehindScenes, offersRegistration, type Web } from "./web.ts";
 

@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
-import { catchUp } from "../core/derived.ts";
-import { showClock } from "../core/clock.ts";
-import type { OnRequest, Exchange } from "../core/ledger/ledger.ts";
-import { eventOf } from "../core/ledger/recording.ts";
+import { catchUp } from "../core/base/derived.ts";
+import { showClock } from "../core/base/clock.ts";
+import type { OnRequest, Exchange } from "../core/testing/ledger/ledger.ts";
+import { eventOf } from "../core/testing/ledger/recording.ts";
 import { isLoopbackHost } from "../net/address.ts";
 import { setClockHeader } from "./answer/answer.ts";
 import { addressOf } from "./input/cookies.ts";

@@ -1,9 +1,9 @@
-import { avatarPicture } from "../core/scopes/avatar.ts";
+import { avatarPicture } from "../core/records/scopes/avatar.ts";
 import { HttpError } from "./answer/error-answers.ts";
 import type { RequestHandler } from "express";
-import { baseOf } from "../core/endpoints.ts";
-import { metadataAddress, realm } from "../core/discovery.ts";
-import { checkReadable } from "../core/status.ts";
+import { baseOf } from "../core/base/endpoints.ts";
+import { metadataAddress, realm } from "../core/protocol/discovery.ts";
+import { checkReadable } from "../core/testing/status.ts";
 import { asksForHtml, sendJson, sendText } from "./answer/answer.ts";
 import { apiHeaders, assetHeaders, iconHeaders } from "./answer/security-headers.ts";
 import { sendHome } from "./pages/home.ts";

@@ -1,12 +1,12 @@
 import type { Response } from "express";
-import type { Opener } from "../core/inspector/access.ts";
-import type { ControlToken, Role } from "../core/operators/roles.ts";
+import type { Opener } from "../core/records/inspector/access.ts";
+import type { ControlToken, Role } from "../core/records/operators/roles.ts";
 import type { TrustsProxy } from "../net/trusted-proxies.ts";
 import type { Context } from "../core/context.ts";
-import { baseOf } from "../core/endpoints.ts";
-import { refusalOf } from "../core/errors.ts";
-import type { RequestNotes } from "../core/ledger/ledger.ts";
-import type { CommandLine } from "../core/hint.ts";
+import { baseOf } from "../core/base/endpoints.ts";
+import { refusalOf } from "../core/base/errors.ts";
+import type { RequestNotes } from "../core/testing/ledger/ledger.ts";
+import type { CommandLine } from "../core/base/hint.ts";
 import type { Renderer } from "./pages/templates/render.ts";
 
 /** What the routes of an issuer share, or those of one of its layouts. */

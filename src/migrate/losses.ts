@@ -1,4 +1,4 @@
-import { problemText, type Problem } from "../core/errors.ts";
+import { problemText, type Problem } from "../core/base/errors.ts";
 import { noCounterpart } from "./draft.ts";
 
 /** What could not be carried over, in lines. Equal problems are one line with their number, and those that a reader has to act on are first. */

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve, isAbsolute, relative } from "node:path";
-import { OperationError } from "../core/errors.ts";
-import { decodeFixture, readSource, type FixtureSource, type AnyFixtures } from "../core/fixture-files/source.ts";
+import { OperationError } from "../core/base/errors.ts";
+import { decodeFixture, readSource, type FixtureSource, type AnyFixtures } from "../core/base/fixture-files/source.ts";
 import { distrustOfFile } from "../store/json/trust.ts";
 import { packageFile } from "../files/package.ts";
-import { pictureType, pictureUrl, sizeProblem } from "../core/brand/picture.ts";
-import { logosIn, metadataIn, type FileOfLogo, type FileOfMetadata } from "../core/fixture-files/named-files.ts";
+import { pictureType, pictureUrl, sizeProblem } from "../core/base/brand/picture.ts";
+import { logosIn, metadataIn, type FileOfLogo, type FileOfMetadata } from "../core/base/fixture-files/named-files.ts";
 
 /** Finds and reads fixture files, and the files that they name. Only this file reads them from disk. */
 

@@ -1,10 +1,10 @@
 import type { Context, FixturesInUse } from "../core/context.ts";
-import { derive } from "../core/derived.ts";
-import { createTurns } from "../core/turns.ts";
-import { digestKey, digestOf } from "../core/fixture-files/digest.ts";
-import { madeFrom, refuseForeignDemo, rememberMadeFrom } from "../core/fixture-files/made-from.ts";
-import type { FixtureFile } from "../core/fixtures/schema.ts";
-import { readSource, type AnyFixtures, type FixtureDocument } from "../core/fixture-files/source.ts";
+import { derive } from "../core/base/derived.ts";
+import { createTurns } from "../core/base/turns.ts";
+import { digestKey, digestOf } from "../core/base/fixture-files/digest.ts";
+import { madeFrom, refuseForeignDemo, rememberMadeFrom } from "../core/base/fixture-files/made-from.ts";
+import type { FixtureFile } from "../core/admin/fixtures/schema.ts";
+import { readSource, type AnyFixtures, type FixtureDocument } from "../core/base/fixture-files/source.ts";
 import { isObject, sameJson } from "../text/json.ts";
 import { builtInDemo, findFixtures, withNamedFiles } from "./fixture-files.ts";
 import type { FixturesInUse as FixturesOfOthers, KeptFixture, ReadTx } from "../store/store.ts";

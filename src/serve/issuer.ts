@@ -1,19 +1,19 @@
 import type { RequestHandler } from "express";
 import type { Context, Settings } from "../core/context.ts";
-import { derive } from "../core/derived.ts";
-import { OperationError } from "../core/errors.ts";
-import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core/seed/seed.ts";
-import { isForeignDemo, madeFrom, rememberMadeFrom } from "../core/fixture-files/made-from.ts";
-import type { AnyFixtures } from "../core/fixture-files/source.ts";
-import { rememberIssuer } from "../core/issuers/issuer.ts";
-import { checkIssuer, type Issuers } from "../core/issuers/issuer-view.ts";
-import { createPendingPasswords } from "../core/login/pending-passwords.ts";
-import { notifyClients, type EndedSessions } from "../core/sessions/backchannel.ts";
-import { unknownHere } from "../core/nearest.ts";
-import { createClock, movedIn, type Clock } from "../core/clock.ts";
-import { faultsOf } from "../core/controls/faults/fault-admin.ts";
+import { derive } from "../core/base/derived.ts";
+import { OperationError } from "../core/base/errors.ts";
+import { nothingApplied, seed, type SeedOptions, type SeedResult } from "../core/admin/seed/seed.ts";
+import { isForeignDemo, madeFrom, rememberMadeFrom } from "../core/base/fixture-files/made-from.ts";
+import type { AnyFixtures } from "../core/base/fixture-files/source.ts";
+import { rememberIssuer } from "../core/records/issuers/issuer.ts";
+import { checkIssuer, type Issuers } from "../core/records/issuers/issuer-view.ts";
+import { createPendingPasswords } from "../core/sign-in/login/pending-passwords.ts";
+import { notifyClients, type EndedSessions } from "../core/sign-in/sessions/backchannel.ts";
+import { unknownHere } from "../core/base/nearest.ts";
+import { createClock, movedIn, type Clock } from "../core/base/clock.ts";
+import { faultsOf } from "../core/testing/controls/faults/fault-admin.ts";
 import type { Reach } from "../net/address.ts";
-import type { ControlToken } from "../core/operators/roles.ts";
+import type { ControlToken } from "../core/records/operators/roles.ts";
 import type { ReadTx, Store } from "../store/store.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { composeContext } from "./context.ts";
@@ -21,7 +21,7 @@ import { withNamedFiles } from "./fixture-files.ts";
 import { fixturesInUse, hasFixtures, sourcesOf, type GivenFixtures } from "./fixtures.ts";
 import type { IdpOptions } from "./options.ts";
 import { startLive } from "../core/scim/live.ts";
-import { effectiveSettings, refuseContradictions, storedSettings } from "../core/settings/in-force.ts";
+import { effectiveSettings, refuseContradictions, storedSettings } from "../core/admin/settings/in-force.ts";
 
 /** An open issuer. Its fixtures are applied, and every operation on it takes its `ctx`. */
 export interface Issuer {

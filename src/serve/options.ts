@@ -1,17 +1,17 @@
 import { proxyProblem } from "../net/trusted-proxies.ts";
-import { OperationError } from "../core/errors.ts";
+import { OperationError } from "../core/base/errors.ts";
 import type { OnToken, Settings } from "../core/context.ts";
-import type { FixtureFile } from "../core/fixtures/schema.ts";
-import type { FixtureSource } from "../core/fixture-files/source.ts";
-import type { CommandLine } from "../core/hint.ts";
-import { checkIssuer, checkIssuerName } from "../core/issuers/issuer.ts";
+import type { FixtureFile } from "../core/admin/fixtures/schema.ts";
+import type { FixtureSource } from "../core/base/fixture-files/source.ts";
+import type { CommandLine } from "../core/base/hint.ts";
+import { checkIssuer, checkIssuerName } from "../core/records/issuers/issuer.ts";
 import { isObject } from "../text/json.ts";
-import { didYouMean } from "../core/nearest.ts";
-import type { SeedOptions } from "../core/seed/seed.ts";
+import { didYouMean } from "../core/base/nearest.ts";
+import type { SeedOptions } from "../core/admin/seed/seed.ts";
 import { isAllowable } from "../http/input/host-check.ts";
 import type { Tls } from "../http/node-server.ts";
 import { problemOfAddress } from "../store/postgres/address.ts";
-import type { RequestEvent, RequestRecord } from "../core/ledger/request-json.ts";
+import type { RequestEvent, RequestRecord } from "../core/testing/ledger/request-json.ts";
 
 /** What a fixture file contains, the path of a file or folder, or the text of a file. */
 export type OneFixture = FixtureFile | string | FixtureSource;

@@ -1,5 +1,5 @@
-import type { AnyFixtures } from "../core/fixture-files/source.ts";
-import { applyTo, issuersIn } from "../core/seed/apply.ts";
+import type { AnyFixtures } from "../core/base/fixture-files/source.ts";
+import { applyTo, issuersIn } from "../core/admin/seed/apply.ts";
 import {
   brokenView,
   checkIssuerName,
@@ -7,11 +7,11 @@ import {
   tooManyIssuers,
   unknownIssuer,
   viewOf,
-} from "../core/issuers/issuer.ts";
-import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/issuers/issuer-view.ts";
-import { reachOfRegistered } from "../core/outbound.ts";
+} from "../core/records/issuers/issuer.ts";
+import { addressOf, firstAddress, type Issuers, type IssuerView } from "../core/records/issuers/issuer-view.ts";
+import { reachOfRegistered } from "../core/base/outbound.ts";
 import type { Context } from "../core/context.ts";
-import { createTurns } from "../core/turns.ts";
+import { createTurns } from "../core/base/turns.ts";
 import type { IssuerStores } from "../store/issuer-stores.ts";
 import { StorageError } from "../store/store.ts";
 import { openIssuer, type Issuer, type IssuerOptions, type Origin, type SharedOptions } from "./issuer.ts";

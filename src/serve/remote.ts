@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { baseOf } from "../core/endpoints.ts";
-import { OperationError, RemoteError, type Problem } from "../core/errors.ts";
-import { progressHeader, requestOf } from "../core/operations/route.ts";
-import type { Runner } from "../core/operations/operation.ts";
-import { operations, type OperationName } from "../core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "../core/operations/table.ts";
+import { baseOf } from "../core/base/endpoints.ts";
+import { OperationError, RemoteError, type Problem } from "../core/base/errors.ts";
+import { progressHeader, requestOf } from "../core/admin/operations/route.ts";
+import type { Runner } from "../core/admin/operations/operation.ts";
+import { operations, type OperationName } from "../core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../core/admin/operations/table.ts";
 import { isObject } from "../text/json.ts";
 import { isLoopbackUrl } from "../net/address.ts";
-import type { Hint } from "../core/hint.ts";
+import type { Hint } from "../core/base/hint.ts";
 
 /** An operation on a running server, through its control API. */
 

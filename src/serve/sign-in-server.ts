@@ -1,5 +1,5 @@
-import type { OperationName } from "../core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "../core/operations/table.ts";
+import type { OperationName } from "../core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../core/admin/operations/table.ts";
 
 /** What a running server does for a program that signs a user in at an app: its operations, of the command and of the library alike. */
 

@@ -1,4 +1,4 @@
-import { OperationError, problemText } from "../core/errors.ts";
+import { OperationError, problemText } from "../core/base/errors.ts";
 
 /** How many problems the message lists; if there are more, these are enough to start with. */
 const maxProblems = 5;

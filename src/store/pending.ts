@@ -9,7 +9,7 @@ export interface Interaction {
   readonly csrf: string;
   /** What it is for: a type of `core/sign-in/interactions.ts`. */
   readonly purpose: unknown;
-  /** Who proved who they are during this interaction, and how: a type of `core/step-up/proofs.ts`; null: nobody yet. */
+  /** Who proved who they are during this interaction, and how: a type of `core/records/step-up/proofs.ts`; null: nobody yet. */
   readonly login: { readonly userId: string; readonly met: readonly string[] } | "canceled" | null;
   /** The scopes that were allowed, and the session in which; `allowed` null: the user denied. Null: nothing is decided yet. */
   readonly consent: { readonly sessionId: string; readonly allowed: readonly string[] | null } | null;
@@ -38,7 +38,7 @@ export interface Code extends OfIssuer, OfDocument {
   readonly userId: string;
   readonly grantId: string;
   readonly epoch: string;
-  /** The part of the request that the token endpoint needs: a type of `core/tokens/codes.ts`. */
+  /** The part of the request that the token endpoint needs: a type of `core/protocol/tokens/codes.ts`. */
   readonly request: unknown;
   readonly family: string;
   /** Seconds since 1970. */
@@ -99,14 +99,14 @@ export interface DeviceRequest extends OfIssuer, OfDocument {
 export interface Testing {
   readonly id:
     "clock" | "faultList" | "fixtureFaults" | `fault ${string}` | "places" | "scim" | "ledger" | `leaving ${string}`;
-  /** A type of `core/clock.ts`, `core/controls/faults/faults.ts`, `core/inspector/access.ts`, `core/scim/live.ts` or `core/ledger/shared.ts`. */
+  /** A type of `core/base/clock.ts`, `core/testing/controls/faults/faults.ts`, `core/records/inspector/access.ts`, `core/scim/live.ts` or `core/testing/ledger/shared.ts`. */
   readonly value: unknown;
 }
 
 /** What somebody asked for. One record for each, so that the next one costs the same however many there are. */
 export interface Act {
   readonly id: string;
-  /** A type of `core/operators/acts.ts`. */
+  /** A type of `core/records/operators/acts.ts`. */
   readonly act: unknown;
 }
 
@@ -116,7 +116,7 @@ export interface InspectorPass {
   readonly id: string;
   /** SHA-256 of the token that it ends with. */
   readonly tokenHash: string;
-  /** A type of `core/inspector/access.ts`. */
+  /** A type of `core/records/inspector/access.ts`. */
   readonly opener: unknown;
   /** The place of the inspector that it opens: another run of the servers has another. */
   readonly place: string;

@@ -44,14 +44,14 @@ export interface User {
   readonly passkeys?: readonly Passkey[];
 }
 
-/** A client: RFC 7591 and OpenID Connect metadata beside `idp`'s own. `core/clients/clients.ts` decides what applies where some is absent. */
+/** A client: RFC 7591 and OpenID Connect metadata beside `idp`'s own. `core/records/clients/clients.ts` decides what applies where some is absent. */
 export interface Client {
   readonly client_id: string;
   /** Absent, and no method that needs keys: a public client. */
   readonly client_secret?: string;
   readonly client_name?: string;
   readonly redirect_uris: readonly string[];
-  /** Families of redirect URIs, with one `*` each (`core/clients/redirect-patterns.ts`). */
+  /** Families of redirect URIs, with one `*` each (`core/records/clients/redirect-patterns.ts`). */
   readonly redirect_patterns?: readonly string[];
   readonly post_logout_redirect_uris?: readonly string[];
   readonly allowed_origins?: readonly string[];
@@ -79,7 +79,7 @@ export interface Client {
   readonly id_jag_audiences?: readonly { readonly issuer: string; readonly client_id?: string | undefined }[];
   /** Tokens of workloads that may act as this client. */
   readonly federated_credentials?: readonly FederatedCredential[];
-  /** The app's SCIM server; a type of `core/client-metadata/provisioning.ts`. */
+  /** The app's SCIM server; a type of `core/protocol/client-metadata/provisioning.ts`. */
   readonly scim?: ScimServer;
   /** Where the app learns that all tokens of a user are revoked. */
   readonly global_token_revocation?: { readonly uri: string; readonly subject?: "email" | "iss_sub" | undefined };
@@ -87,7 +87,7 @@ export interface Client {
   readonly default_max_age?: number;
   readonly default_acr_values?: readonly string[];
   readonly initiate_login_uri?: string;
-  /** It is a service provider of SAML, and nothing of OpenID Connect: a type of `core/service-providers/schema.ts`. */
+  /** It is a service provider of SAML, and nothing of OpenID Connect: a type of `core/records/service-providers/schema.ts`. */
   readonly saml?: unknown;
   /**
    * Names one registration of this id. Tokens that speak for the client alone carry it, so that those of a client that was removed
@@ -132,7 +132,7 @@ export interface Grant {
   readonly revokedAt: string | null;
   /** Who revoked it; absent if it is active, or if that is not recorded. */
   readonly revokedBy?: "user" | "operator" | "ban" | "client";
-  /** When its client last received a token, exact to an hour (`core/grants/grants.ts`). Absent: never. */
+  /** When its client last received a token, exact to an hour (`core/sign-in/grants/grants.ts`). Absent: never. */
   readonly lastUsedAt?: string;
 }
 
@@ -181,7 +181,7 @@ export interface Session {
   /** When the user last proved who they are, in seconds since 1970: `auth_time`. */
   readonly authTime: number;
   readonly amr: readonly string[];
-  /** What was proved beside that sign-in, and when: a type of `core/step-up/proofs.ts`. Absent: nothing. */
+  /** What was proved beside that sign-in, and when: a type of `core/records/step-up/proofs.ts`. Absent: nothing. */
   readonly factors?: Readonly<Record<string, number>>;
   /** Clients that received an ID token of this session. */
   readonly clientIds: readonly string[];
@@ -271,6 +271,6 @@ export interface Snapshot {
   readonly savedAt: string;
   /** The name of the token that saved it. Absent in snapshots of earlier versions: everybody's. */
   readonly by?: string;
-  /** A type of `core/controls/snapshots.ts`. */
+  /** A type of `core/testing/controls/snapshots.ts`. */
   readonly content: unknown;
 }

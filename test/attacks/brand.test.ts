@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { OperationError } from "../../src/core/errors.ts";
-import { checkFixtures } from "../../src/core/seed/seed.ts";
+import { OperationError } from "../../src/core/base/errors.ts";
+import { checkFixtures } from "../../src/core/admin/seed/seed.ts";
 import { readFixtures } from "../../src/serve/fixture-files.ts";
 import { serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";

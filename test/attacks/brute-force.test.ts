@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createAttempts, passwordLimits } from "../../src/core/attempts.ts";
+import { createAttempts, passwordLimits } from "../../src/core/base/attempts.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { operations, type OperationName } from "../../src/core/operations/routes.ts";
-import type { ControlToken } from "../../src/core/operators/roles.ts";
-import { pathNames } from "../../src/core/operations/route.ts";
+import { operations, type OperationName } from "../../src/core/admin/operations/routes.ts";
+import type { ControlToken } from "../../src/core/records/operators/roles.ts";
+import { pathNames } from "../../src/core/admin/operations/route.ts";
 import { call, startWithTokens, tokenOf, tokens } from "../helpers/control-tokens.ts";
 
 /** Control tokens: each role does what it may, and nothing else. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { readYaml } from "../../src/core/fixture-files/yaml.ts";
-import { decodeToken, findTokens } from "../../src/core/tokens/read/decode.ts";
-import { webUrlForm } from "../../src/core/identifiers.ts";
+import { readYaml } from "../../src/core/base/fixture-files/yaml.ts";
+import { decodeToken, findTokens } from "../../src/core/protocol/tokens/read/decode.ts";
+import { webUrlForm } from "../../src/core/base/identifiers.ts";
 import { lossLines } from "../../src/migrate/losses.ts";
 import { readFrom } from "../../src/migrate/tools.ts";
-import { hashPassword, maxPasswordLength, matchesHash } from "../../src/core/users/passwords.ts";
+import { hashPassword, maxPasswordLength, matchesHash } from "../../src/core/records/users/passwords.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";

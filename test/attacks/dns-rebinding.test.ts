@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { endpoints } from "../../src/core/endpoints.ts";
-import { tryItPaths } from "../../src/core/try-it/try-it.ts";
+import { endpoints } from "../../src/core/base/endpoints.ts";
+import { tryItPaths } from "../../src/core/testing/try-it/try-it.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { rawRequest } from "../helpers/raw-http.ts";
 

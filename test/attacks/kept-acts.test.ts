@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RecordedAct } from "../../src/core/operators/acts.ts";
+import type { RecordedAct } from "../../src/core/records/operators/acts.ts";
 import { call, startWithTokens, tokenOf } from "../helpers/control-tokens.ts";
 
 /** What is kept of who asked for what: no secret, little, and nobody pushes out what others did. */

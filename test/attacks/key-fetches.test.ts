@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { createFetchedKeys } from "../../src/core/keys/fetched-keys.ts";
+import { createFetchedKeys } from "../../src/core/records/keys/fetched-keys.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { testClock } from "../helpers/clock.ts";

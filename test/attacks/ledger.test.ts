@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { SignJWT } from "jose";
 import { afterAll, expect, test } from "vitest";
-import { expectLines, ledgerText } from "../../src/core/ledger/expect.ts";
+import { expectLines, ledgerText } from "../../src/core/testing/ledger/expect.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { idpHere } from "../helpers/command.ts";

@@ -1,6 +1,6 @@
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
-import { ledgerText } from "../../src/core/ledger/expect.ts";
+import { ledgerText } from "../../src/core/testing/ledger/expect.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
 import { callback, exchange, paths, pick, pkce, signIn } from "../helpers/client.ts";

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { SignJWT, generateKeyPair } from "jose";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { send } from "../../src/core/outbound.ts";
+import { send } from "../../src/core/base/outbound.ts";
 import { kindOfAddress } from "../../src/net/address.ts";
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { FlawName } from "../../src/core/controls/faults/flaw-list.ts";
+import type { FlawName } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import { register, type App } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { callback, jwtPart, paths, post, userinfo } from "../helpers/client.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { flagWith, hintText } from "../../src/core/hint.ts";
+import { flagWith, hintText } from "../../src/core/base/hint.ts";
 import { commandLine } from "../../src/cli/output/command-line.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codeAt } from "../../src/core/step-up/otp.ts";
+import { codeAt } from "../../src/core/records/step-up/otp.ts";
 import { register, serve } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser, formsOf, type Visit } from "../helpers/browser.ts";

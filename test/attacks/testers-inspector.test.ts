@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ControlToken } from "../../src/core/operators/roles.ts";
+import type { ControlToken } from "../../src/core/records/operators/roles.ts";
 import { Browser } from "../helpers/browser.ts";
 import { call, startWithTokens, tokenOf, tokens } from "../helpers/control-tokens.ts";
 import { csrfOf } from "../helpers/inspector.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { refusalOf } from "../../src/core/errors.ts";
-import type { Exchange, KeptRequest } from "../../src/core/ledger/ledger.ts";
-import { createLedger } from "../../src/core/ledger/requests.ts";
+import { refusalOf } from "../../src/core/base/errors.ts";
+import type { Exchange, KeptRequest } from "../../src/core/testing/ledger/ledger.ts";
+import { createLedger } from "../../src/core/testing/ledger/requests.ts";
 import { heapInUse } from "../helpers/heap.ts";
 
 /** Requests wait in memory, secrets included, until somebody reads them: they must stay few, and lose their secrets whenever that is. */

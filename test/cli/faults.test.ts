@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listFlaws } from "../../src/core/controls/faults/flaw-list.ts";
+import { listFlaws } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 import { idp as run, newFolder } from "../helpers/cli.ts";
 import { idpHere, startHere } from "../helpers/command.ts";

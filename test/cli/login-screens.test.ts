@@ -4,7 +4,7 @@ import type { Check } from "../../src/jwt/checks.ts";
 import { nothing } from "../../src/client/result.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { outcomeOf } from "../../src/cli/commands/login/outcome.ts";
-import { hintOf, hintText } from "../../src/core/hint.ts";
+import { hintOf, hintText } from "../../src/core/base/hint.ts";
 
 /** What `idp login` leaves on a screen of 80 cells. */
 

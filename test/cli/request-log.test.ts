@@ -2,7 +2,7 @@ import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import { printableJson } from "../../src/cli/output/escape.ts";
 import { requestLines, timedLines, type LoggedRequest } from "../../src/cli/commands/start/request-log.ts";
-import type { RequestEvent } from "../../src/core/ledger/request-json.ts";
+import type { RequestEvent } from "../../src/core/testing/ledger/request-json.ts";
 
 /** The request log of `idp start`, to the letter: at most 80 cells wide, and what is to be copied is whole. */
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { selfSignedCertificate } from "../../src/core/keys/certificate.ts";
+import { selfSignedCertificate } from "../../src/core/records/keys/certificate.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { documentOf, idpIn } from "../helpers/command.ts";
 import { listenOn } from "../helpers/saml.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { allCases } from "../../src/check/sp/cases/list.ts";
-import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
+import { flawList } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import { casesOfNeglect, neglects, type SpNeglect } from "../helpers/careful-sp.ts";
 import { checkedSp } from "../helpers/checked-sp.ts";
 import { named } from "../helpers/checked-app.ts";

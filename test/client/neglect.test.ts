@@ -3,7 +3,7 @@ import type { Attempt } from "../../src/check/client/attempt.ts";
 import { accountCases } from "../../src/check/client/cases/account.ts";
 import { allCases as everyCase } from "../../src/check/client/cases/list.ts";
 import { noticed, type Case } from "../../src/check/frame/verdict.ts";
-import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
+import { flawList } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import type { Neglect } from "../helpers/careful-app.ts";
 import { checkRun } from "../helpers/check-run.ts";
 import { checkedApp, named } from "../helpers/checked-app.ts";

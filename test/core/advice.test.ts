@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { plainCommandLine } from "../../src/core/hint.ts";
-import { commandLineOfTest, fixOfTest } from "../../src/core/ledger/advice.ts";
+import { plainCommandLine } from "../../src/core/base/hint.ts";
+import { commandLineOfTest, fixOfTest } from "../../src/core/testing/ledger/advice.ts";
 import { repository } from "../helpers/readme.ts";
 import { join } from "node:path";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { brandOf, colorNote } from "../../src/core/brand/brand.ts";
-import { contrast } from "../../src/core/brand/colors.ts";
-import { readPicture } from "../../src/core/brand/picture.ts";
+import { brandOf, colorNote } from "../../src/core/base/brand/brand.ts";
+import { contrast } from "../../src/core/base/brand/colors.ts";
+import { readPicture } from "../../src/core/base/brand/picture.ts";
 import { dataUrl, pictures } from "../helpers/pictures.ts";
 
 /** The accent colors that a brand's color becomes, and what counts as a logo. */

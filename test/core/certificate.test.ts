@@ -1,6 +1,6 @@
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
-import { base64Of, pemOf, selfSignedCertificate } from "../../src/core/keys/certificate.ts";
+import { base64Of, pemOf, selfSignedCertificate } from "../../src/core/records/keys/certificate.ts";
 
 const notBefore = Date.parse("2026-01-02T03:04:05Z");
 const keys = {

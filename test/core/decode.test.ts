@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeToken, findTokens } from "../../src/core/tokens/read/decode.ts";
+import { decodeToken, findTokens } from "../../src/core/protocol/tokens/read/decode.ts";
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const jwt = (payload: object, header: object = { alg: "HS256", typ: "at+jwt" }): string =>

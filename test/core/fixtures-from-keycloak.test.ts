@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FixtureUser } from "../../src/core/users/schema.ts";
-import { badgesOf } from "../../src/core/users/users.ts";
+import type { FixtureUser } from "../../src/core/records/users/schema.ts";
+import { badgesOf } from "../../src/core/records/users/users.ts";
 import { made, realm, redirectUris, web } from "../helpers/made-fixtures.ts";
 
 /** What files of Keycloak give, but for service providers of SAML; the sample of each tool is in fixtures-from.test.ts. */

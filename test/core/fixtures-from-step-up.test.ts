@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { codeAt } from "../../src/core/step-up/otp.ts";
+import { codeAt } from "../../src/core/records/step-up/otp.ts";
 import { made, realm, web } from "../helpers/made-fixtures.ts";
 
 /** Second factors in files of other tools: levels of authentication, and the secrets of one-time codes. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import { problemText } from "../../src/core/errors.ts";
+import { problemText } from "../../src/core/base/errors.ts";
 import { toolNames, type ToolName } from "../../src/migrate/tool-names.ts";
 import { foreignFixtures, readFrom } from "../../src/migrate/tools.ts";
 import { fixtureText } from "../../src/migrate/draft.ts";

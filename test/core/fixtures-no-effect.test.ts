@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reservedClaims } from "../../src/core/scopes/claim-table.ts";
+import { reservedClaims } from "../../src/core/records/scopes/claim-table.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
 /** Nothing that would have no effect is accepted, and what is refused is pointed at. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { OperationError } from "../../src/core/errors.ts";
-import { decodeFixture } from "../../src/core/fixture-files/source.ts";
+import { OperationError } from "../../src/core/base/errors.ts";
+import { decodeFixture } from "../../src/core/base/fixture-files/source.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 
 /** Where problems are said to be: the line and column at which an editor shows the value, or the key where that is wrong. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { fieldsOfFixtures, fieldsPage } from "../../src/core/fixtures/fields.ts";
-import { fixtureSchema } from "../../src/core/fixtures/schema.ts";
+import { fieldsOfFixtures, fieldsPage } from "../../src/core/admin/fixtures/fields.ts";
+import { fixtureSchema } from "../../src/core/admin/fixtures/schema.ts";
 
 const shipped = new URL("../../fixtures/idp.fixtures.schema.json", import.meta.url);
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { plainCommandLine } from "../../src/core/hint.ts";
-import { createMerged } from "../../src/core/ledger/merged.ts";
-import type { Exchange } from "../../src/core/ledger/ledger.ts";
-import { requestJson } from "../../src/core/ledger/request-json.ts";
-import { createLedger } from "../../src/core/ledger/requests.ts";
+import { plainCommandLine } from "../../src/core/base/hint.ts";
+import { createMerged } from "../../src/core/testing/ledger/merged.ts";
+import type { Exchange } from "../../src/core/testing/ledger/ledger.ts";
+import { requestJson } from "../../src/core/testing/ledger/request-json.ts";
+import { createLedger } from "../../src/core/testing/ledger/requests.ts";
 
 /** The ledger tells whoever listens. */
 

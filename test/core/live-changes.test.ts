@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeClient, normalizeUser } from "../../src/core/fixtures/normalize.ts";
+import { normalizeClient, normalizeUser } from "../../src/core/admin/fixtures/normalize.ts";
 import { look, newsOf } from "../../src/core/scim/live-changes.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import type { ReadTx, Tx } from "../../src/store/store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { decodeToken } from "../../src/core/tokens/read/decode.ts";
+import { decodeToken } from "../../src/core/protocol/tokens/read/decode.ts";
 import { checkClaims } from "../../src/jwt/checks.ts";
 import { ExactNumber, exactJson, parseExact } from "../../src/text/json.ts";
 import { problemsOf } from "../helpers/fixtures.ts";

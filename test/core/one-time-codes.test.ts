@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codeAt, fromBase32 } from "../../src/core/step-up/otp.ts";
+import { codeAt, fromBase32 } from "../../src/core/records/step-up/otp.ts";
 
 /** RFC 6238, appendix B, in six digits; and RFC 4648 10. */
 

@@ -1,6 +1,6 @@
 import { scryptSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { hashPassword, matchesHash } from "../../src/core/users/passwords.ts";
+import { hashPassword, matchesHash } from "../../src/core/records/users/passwords.ts";
 import { seedWorld } from "../helpers/seed-context.ts";
 
 const random = (bytes: number): string => Buffer.alloc(bytes, 7).toString("base64url");

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { hashPassword } from "../../src/core/users/passwords.ts";
-import { seed } from "../../src/core/seed/seed.ts";
-import { normalizeUser } from "../../src/core/fixtures/normalize.ts";
+import { hashPassword } from "../../src/core/records/users/passwords.ts";
+import { seed } from "../../src/core/admin/seed/seed.ts";
+import { normalizeUser } from "../../src/core/admin/fixtures/normalize.ts";
 import {
   createPendingPasswords,
   type PendingPasswords,
   verifyPassword,
-} from "../../src/core/login/pending-passwords.ts";
+} from "../../src/core/sign-in/login/pending-passwords.ts";
 import { StorageError, type Store, type User } from "../../src/store/store.ts";
 import { seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 

@@ -5,7 +5,7 @@ import {
   checkRedirectUri,
   hasOpenPort,
   matchRedirectUri,
-} from "../../src/core/clients/redirect-uri.ts";
+} from "../../src/core/records/redirect-uri.ts";
 
 describe("a redirect URI that may be registered", () => {
   it.each([

@@ -1,11 +1,11 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
-import { base64Of, fingerprintsOf, selfSignedCertificate } from "../../src/core/keys/certificate.ts";
-import { problemsOfMetadata } from "../../src/core/service-providers/check-metadata.ts";
-import { providerOf } from "../../src/core/service-providers/provider.ts";
-import { readProviderMetadata } from "../../src/core/service-providers/metadata.ts";
-import { providerRemarks } from "../../src/core/service-providers/remarks.ts";
-import { defaultSettings } from "../../src/core/settings/table.ts";
+import { base64Of, fingerprintsOf, selfSignedCertificate } from "../../src/core/records/keys/certificate.ts";
+import { problemsOfMetadata } from "../../src/core/records/service-providers/check-metadata.ts";
+import { providerOf } from "../../src/core/records/service-providers/provider.ts";
+import { readProviderMetadata } from "../../src/core/records/service-providers/metadata.ts";
+import { providerRemarks } from "../../src/core/records/service-providers/remarks.ts";
+import { defaultSettings } from "../../src/core/admin/settings/table.ts";
 
 /** The metadata of a service provider: what it says is what happens, and what others would refuse is a remark. */
 

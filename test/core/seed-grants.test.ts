@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
+import type { FixtureFile } from "../../src/core/admin/fixtures/schema.ts";
 import type { Grant, User } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";
 import { seededAlice as alice, seededApp as app, seedWorld, type SeedWorld } from "../helpers/seed-context.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { matchesHash } from "../../src/core/users/passwords.ts";
+import { matchesHash } from "../../src/core/records/users/passwords.ts";
 import { seededAlice as alice, seedWorld, type SeedWorld } from "../helpers/seed-context.ts";
 
 /** What applying fixtures does to passwords. */

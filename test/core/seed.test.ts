@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { seed, type SeedOptions } from "../../src/core/seed/seed.ts";
+import { seed, type SeedOptions } from "../../src/core/admin/seed/seed.ts";
 import { StorageError } from "../../src/store/store.ts";
 import { linesOf } from "../helpers/fixtures.ts";
 import {
@@ -9,7 +9,7 @@ import {
   seedWorld,
   type SeedWorld,
 } from "../helpers/seed-context.ts";
-import { storedSettings } from "../../src/core/settings/in-force.ts";
+import { storedSettings } from "../../src/core/admin/settings/in-force.ts";
 
 /** What applying fixtures makes, and that it is all or nothing. */
 

@@ -1,6 +1,6 @@
 import { createHmac, createSign, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { verifyForeignToken } from "../../src/core/tokens/read/verify.ts";
+import { verifyForeignToken } from "../../src/core/protocol/tokens/read/verify.ts";
 import type { Keys } from "../../src/jwt/signature.ts";
 
 /** Tokens of any issuer: keys by their kind, claims, times, and the detail of each check. */

@@ -43,7 +43,7 @@ test.each(documents)("every npm script in %s exists", (document) => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-/** "`core/tokens/sign.ts` `idToken`, `refreshToken`": a file below `src`, and what it declares. */
+/** "`core/protocol/tokens/sign.ts` `idToken`, `refreshToken`": a file below `src`, and what it declares. */
 const steps = /`([a-z][\w-]*\/[\w./-]+\.ts)`((?:,?\s`\w+`)*)/g;
 
 test("each file in CONTRIBUTING.md exists, and declares the functions that stand behind it", () => {

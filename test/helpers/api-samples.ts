@@ -1,4 +1,4 @@
-import type { OperationName } from "../../src/core/operations/routes.ts";
+import type { OperationName } from "../../src/core/admin/operations/routes.ts";
 
 /** Bodies for the operations of the control API, on the data of the demo. */
 

@@ -1,6 +1,6 @@
 import { builtInDemo } from "../../src/serve/fixture-files.ts";
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
-import type { FixtureUser } from "../../src/core/users/schema.ts";
+import type { FixtureClient } from "../../src/core/protocol/client-metadata/schema.ts";
+import type { FixtureUser } from "../../src/core/records/users/schema.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 import { createInstances } from "./as-instances.ts";
 import { atEnd } from "./at-end.ts";

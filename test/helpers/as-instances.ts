@@ -1,5 +1,5 @@
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
-import type { OperationName } from "../../src/core/operations/routes.ts";
+import type { OperationName } from "../../src/core/admin/operations/routes.ts";
 import { issuerMethods } from "../../src/issuer-methods.ts";
 import { newDatabase } from "./postgres.ts";
 import { startRoundRobin } from "./round-robin.ts";

@@ -1,4 +1,4 @@
-import type { RequestEvent } from "../../src/core/ledger/request-json.ts";
+import type { RequestEvent } from "../../src/core/testing/ledger/request-json.ts";
 import { underAttack } from "./attack.ts";
 
 /** An inspector under attack, and requests to it without a cookie. */

@@ -8,7 +8,7 @@ import { nearLookup } from "../../src/check/frame/near.ts";
 import { Opened } from "../../src/check/frame/opened.ts";
 import { providerAt, spControlOf } from "../../src/check/sp/control.ts";
 import { spPeople } from "../../src/check/sp/place.ts";
-import type { SamlFields } from "../../src/core/service-providers/schema.ts";
+import type { SamlFields } from "../../src/core/records/service-providers/schema.ts";
 import { createIdp } from "../../src/index.ts";
 import { atEnd } from "./at-end.ts";
 import { checkRun } from "./check-run.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
+import type { FixtureClient } from "../../src/core/protocol/client-metadata/schema.ts";
 import { register, serve, type App } from "./app.ts";
 import { jwtPart, paths, post, type Answer } from "./client.ts";
 import { testClock } from "./clock.ts";

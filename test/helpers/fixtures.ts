@@ -1,6 +1,6 @@
-import { OperationError, type Problem } from "../../src/core/errors.ts";
-import type { FixtureSource } from "../../src/core/fixture-files/source.ts";
-import { checkFixtures } from "../../src/core/seed/seed.ts";
+import { OperationError, type Problem } from "../../src/core/base/errors.ts";
+import type { FixtureSource } from "../../src/core/base/fixture-files/source.ts";
+import { checkFixtures } from "../../src/core/admin/seed/seed.ts";
 
 /** Place, path and message of a problem. */
 function problemLine({ file, line, column, path, message }: Problem): string {

@@ -1,7 +1,7 @@
 import type { JSONWebKeySet } from "jose";
 import type * as oauth from "oauth4webapi";
 import { afterEach } from "vitest";
-import type { FlawName } from "../../src/core/controls/faults/flaw-list.ts";
+import type { FlawName } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import type { FaultInput } from "../../src/index.ts";
 import { register, serve } from "./app.ts";
 

@@ -1,6 +1,6 @@
 import { load } from "js-yaml";
 import { expect } from "vitest";
-import { problemText } from "../../src/core/errors.ts";
+import { problemText } from "../../src/core/base/errors.ts";
 import type { ToolName } from "../../src/migrate/tool-names.ts";
 import { readFrom } from "../../src/migrate/tools.ts";
 import { fixtureText } from "../../src/migrate/draft.ts";

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/http/api/openapi.ts";
-import type { OperationName } from "../../src/core/operations/routes.ts";
+import type { OperationName } from "../../src/core/admin/operations/routes.ts";
 import type { Idp } from "../../src/index.ts";
 
 /** The OpenAPI document, and the control API as it describes it. */

@@ -1,5 +1,5 @@
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
-import type { FixtureUser } from "../../src/core/users/schema.ts";
+import type { FixtureClient } from "../../src/core/protocol/client-metadata/schema.ts";
+import type { FixtureUser } from "../../src/core/records/users/schema.ts";
 import type { PushReport } from "../../src/core/scim/push.ts";
 import type { ScimStatus } from "../../src/core/scim/status.ts";
 import type { Idp } from "../../src/index.ts";

@@ -3,8 +3,8 @@ import type { Server } from "node:http";
 import { deflateRawSync } from "node:zlib";
 import { DOMParser } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
-import { selfSignedCertificate } from "../../src/core/keys/certificate.ts";
-import type { SamlFields } from "../../src/core/service-providers/schema.ts";
+import { selfSignedCertificate } from "../../src/core/records/keys/certificate.ts";
+import type { SamlFields } from "../../src/core/records/service-providers/schema.ts";
 import type { Idp } from "../../src/index.ts";
 import { approve, Browser, formsOf, type Visit } from "./browser.ts";
 

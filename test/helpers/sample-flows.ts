@@ -1,5 +1,5 @@
-import { refusalOf } from "../../src/core/errors.ts";
-import type { KeptRequest } from "../../src/core/ledger/ledger.ts";
+import { refusalOf } from "../../src/core/base/errors.ts";
+import type { KeptRequest } from "../../src/core/testing/ledger/ledger.ts";
 
 /** Requests as the ledger records them: a sign-in that passes, and one that sends its code twice. */
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
-import { createPendingPasswords, type PendingPasswords } from "../../src/core/login/pending-passwords.ts";
-import type { UriSettings } from "../../src/core/clients/redirect-uri.ts";
+import { createPendingPasswords, type PendingPasswords } from "../../src/core/sign-in/login/pending-passwords.ts";
+import type { UriSettings } from "../../src/core/records/redirect-uri.ts";
 import type { Settings } from "../../src/core/context.ts";
-import { seed, type SeedResult } from "../../src/core/seed/seed.ts";
-import type { FixtureSource } from "../../src/core/fixture-files/source.ts";
-import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
+import { seed, type SeedResult } from "../../src/core/admin/seed/seed.ts";
+import type { FixtureSource } from "../../src/core/base/fixture-files/source.ts";
+import type { FixtureFile } from "../../src/core/admin/fixtures/schema.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { userAndClient, type Client, type Grant, type Store, type Tx, type User } from "../../src/store/store.ts";
 import { runTwice } from "./run-twice.ts";

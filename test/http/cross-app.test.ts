@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { flawList } from "../../src/core/controls/faults/flaw-list.ts";
+import { flawList } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import { createIdp, type Idp } from "../../src/index.ts";
 import {
   fixtures,

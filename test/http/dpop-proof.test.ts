@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { request, type OutgoingHttpHeaders } from "node:http";
 import { expect, test } from "vitest";
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
+import type { FixtureClient } from "../../src/core/protocol/client-metadata/schema.ts";
 import type { Idp } from "../../src/index.ts";
 import { register, serve } from "../helpers/app.ts";
 import { jwtPart, paths, post, type Body } from "../helpers/client.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { compactVerify, createLocalJWKSet, jwtVerify } from "jose";
 import * as oauth from "oauth4webapi";
 import { describe, expect, test } from "vitest";
-import { flawList, type FlawName } from "../../src/core/controls/faults/flaw-list.ts";
+import { flawList, type FlawName } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import { register } from "../helpers/app.ts";
 import { jwtPart, paths, post, userinfo, type Body } from "../helpers/client.ts";
 import { serveFlaws } from "../helpers/flaws.ts";

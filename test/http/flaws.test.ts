@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import * as oauth from "oauth4webapi";
 import { describe, expect, test } from "vitest";
-import { flawList, type FlawName } from "../../src/core/controls/faults/flaw-list.ts";
+import { flawList, type FlawName } from "../../src/core/testing/controls/faults/flaw-list.ts";
 import { Browser, formsOf } from "../helpers/browser.ts";
 import { callback, jwtPart, userinfo } from "../helpers/client.ts";
 import { serveFlaws } from "../helpers/flaws.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Settings } from "../../src/core/settings/table.ts";
+import type { Settings } from "../../src/core/admin/settings/table.ts";
 import type { Idp } from "../../src/index.ts";
 import { register, serve } from "../helpers/app.ts";
 import { jwtPart, paths, post } from "../helpers/client.ts";

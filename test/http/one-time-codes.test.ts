@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codeAt } from "../../src/core/step-up/otp.ts";
+import { codeAt } from "../../src/core/records/step-up/otp.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { pick } from "../helpers/client.ts";

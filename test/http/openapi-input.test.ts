@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { operations, type OperationName } from "../../src/core/operations/routes.ts";
+import { operations, type OperationName } from "../../src/core/admin/operations/routes.ts";
 import type { Idp } from "../../src/index.ts";
 import { samples } from "../helpers/api-samples.ts";
 import { serve } from "../helpers/app.ts";

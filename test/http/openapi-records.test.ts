@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { checkFixtures } from "../../src/core/seed/seed.ts";
-import { operations, type OperationName } from "../../src/core/operations/routes.ts";
+import { checkFixtures } from "../../src/core/admin/seed/seed.ts";
+import { operations, type OperationName } from "../../src/core/admin/operations/routes.ts";
 import type { Idp } from "../../src/index.ts";
 import { cb, keys } from "../helpers/api-samples.ts";
 import { serve } from "../helpers/app.ts";

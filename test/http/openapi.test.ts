@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { operations } from "../../src/core/operations/routes.ts";
+import { operations } from "../../src/core/admin/operations/routes.ts";
 import { createIdp, type Idp, type IdpOptions } from "../../src/index.ts";
 
 /** `/_idp/api/openapi.json` is what the control API does: each path is there, and answers as it is described. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { RequestRecord } from "../../src/core/ledger/request-json.ts";
+import type { RequestRecord } from "../../src/core/testing/ledger/request-json.ts";
 import { createIdp, type Idp, type RequestEvent } from "../../src/index.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";

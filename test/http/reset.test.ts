@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
+import type { FixtureFile } from "../../src/core/admin/fixtures/schema.ts";
 import type { Idp } from "../../src/index.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DOMParser } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
-import type { SamlFields } from "../../src/core/service-providers/schema.ts";
+import type { SamlFields } from "../../src/core/records/service-providers/schema.ts";
 import { serve } from "../helpers/app.ts";
 import { certificatesOf, newKey, registerSp, signInBySaml, type Posted, type Sp } from "../helpers/saml.ts";
 

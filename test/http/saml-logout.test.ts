@@ -1,7 +1,7 @@
 import { X509Certificate, verify } from "node:crypto";
 import { inflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { SamlFields } from "../../src/core/service-providers/schema.ts";
+import type { SamlFields } from "../../src/core/records/service-providers/schema.ts";
 import { serve } from "../helpers/app.ts";
 import { Browser } from "../helpers/browser.ts";
 import { signIn } from "../helpers/client.ts";

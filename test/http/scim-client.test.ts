@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
-import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
+import type { FixtureClient } from "../../src/core/protocol/client-metadata/schema.ts";
+import type { FixtureFile } from "../../src/core/admin/fixtures/schema.ts";
 import { callback } from "../helpers/client.ts";
 import { serve } from "../helpers/app.ts";
 

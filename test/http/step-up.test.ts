@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { codeAt } from "../../src/core/step-up/otp.ts";
+import { codeAt } from "../../src/core/records/step-up/otp.ts";
 import { register, serve, type App } from "../helpers/app.ts";
 import { Browser, type Visit } from "../helpers/browser.ts";
 import { jwtPart, pick, post } from "../helpers/client.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ControlToken } from "../../src/core/operators/roles.ts";
+import type { ControlToken } from "../../src/core/records/operators/roles.ts";
 import { builtInDemo } from "../../src/serve/fixture-files.ts";
 import { startServer } from "../../src/serve/server.ts";
 import { atEnd } from "../helpers/at-end.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tokenFlaws } from "../../src/core/controls/faults/flaws/access-token.ts";
+import { tokenFlaws } from "../../src/core/testing/controls/faults/flaws/access-token.ts";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { jwtPart, post, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";

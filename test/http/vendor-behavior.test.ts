@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FixtureClient } from "../../src/core/client-metadata/schema.ts";
+import type { FixtureClient } from "../../src/core/protocol/client-metadata/schema.ts";
 import { register, serve } from "../helpers/app.ts";
 import { Browser, formsOf } from "../helpers/browser.ts";
 import { callback, jwtPart, type Body } from "../helpers/client.ts";

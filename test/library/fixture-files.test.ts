@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { builtInDemo, findFixtures } from "../../src/serve/fixture-files.ts";
-import { OperationError } from "../../src/core/errors.ts";
-import type { FixtureFile } from "../../src/core/fixtures/schema.ts";
-import { userSchema } from "../../src/core/users/schema.ts";
-import { seed } from "../../src/core/seed/seed.ts";
+import { OperationError } from "../../src/core/base/errors.ts";
+import type { FixtureFile } from "../../src/core/admin/fixtures/schema.ts";
+import { userSchema } from "../../src/core/records/users/schema.ts";
+import { seed } from "../../src/core/admin/seed/seed.ts";
 import { problemsOf } from "../helpers/fixtures.ts";
 import { seedWorld } from "../helpers/seed-context.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeToken } from "../../src/core/tokens/read/decode.ts";
-import { OperationError } from "../../src/core/errors.ts";
+import { decodeToken } from "../../src/core/protocol/tokens/read/decode.ts";
+import { OperationError } from "../../src/core/base/errors.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { longRuns, timeLimit } from "../helpers/runs.ts";
 import { userinfo } from "../helpers/client.ts";

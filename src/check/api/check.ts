@@ -3,8 +3,8 @@
  * function judges all rows, or a file in cases/. attempt.ts is what a case works with, control.ts what it may do at the issuer. forge.ts bends a
  * good token, dpop.ts makes proofs, judge.ts reads the answer of the API.
  */
-import { OperationError } from "../../core/errors.ts";
-import type { Hint } from "../../core/hint.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import { isWebUrl } from "../../text/url.ts";
 import { count } from "../../text/words.ts";
 import { defineCheck } from "../frame/check.ts";

@@ -1,5 +1,5 @@
 import { jsonOf, send } from "../../client/http.ts";
-import type { OperationInput } from "../../core/operations/table.ts";
+import type { OperationInput } from "../../core/admin/operations/table.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { idpAt } from "../frame/idp.ts";

@@ -1,5 +1,5 @@
-import { OperationError } from "../../core/errors.ts";
-import type { OperationInput } from "../../core/operations/table.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import type { OperationInput } from "../../core/admin/operations/table.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { PlaceFlags } from "../frame/flags.ts";

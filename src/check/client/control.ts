@@ -1,5 +1,5 @@
-import type { ClientView } from "../../core/clients/admin.ts";
-import type { OperationInput } from "../../core/operations/table.ts";
+import type { ClientView } from "../../core/records/clients/admin.ts";
+import type { OperationInput } from "../../core/admin/operations/table.ts";
 import type { Server } from "../../serve/remote.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";

@@ -1,5 +1,5 @@
 import { importJWK, SignJWT, type JWK } from "jose";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { OperationError } from "../../core/errors.ts";
-import { problemsIn } from "../../core/fixture-files/problems.ts";
-import { didYouMean } from "../../core/nearest.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { problemsIn } from "../../core/base/fixture-files/problems.ts";
+import { didYouMean } from "../../core/base/nearest.ts";
 import type { Check } from "./check.ts";
 import type { Host } from "./host.ts";
 
@@ -68,9 +68,9 @@ async function readAccepted(
       hint: distrust.repair,
     });
   const [{ readYamlSource }, { explain }, { keysOf }, schema] = await Promise.all([
-    import("../../core/fixture-files/source.ts"),
-    import("../../core/fixture-files/explain.ts"),
-    import("../../core/fixtures/schema.ts"),
+    import("../../core/base/fixture-files/source.ts"),
+    import("../../core/base/fixture-files/explain.ts"),
+    import("../../core/admin/fixtures/schema.ts"),
     fileSchema(checks),
   ]);
   const document = await readYamlSource(file, text);

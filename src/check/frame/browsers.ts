@@ -8,7 +8,7 @@ import type { Launched } from "../../client/app/playwright-types.ts";
 import { smallBrowser } from "../../client/app/small-browser.ts";
 import { openNames, type Names } from "../../client/app/names.ts";
 import { Problem } from "../../client/check.ts";
-import { OperationError, RemoteError } from "../../core/errors.ts";
+import { OperationError, RemoteError } from "../../core/base/errors.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { AppFlags } from "./flags.ts";
 import type { Session } from "./check.ts";

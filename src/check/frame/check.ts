@@ -6,7 +6,7 @@
  * run.ts is the loop over the cases. result.ts and report.ts say what came out. host.ts is what a check needs of the command line.
  */
 import type { LookupFunction } from "node:net";
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import type { StartCommand } from "./process/app-process.ts";
 import type { FlagRow, FlagsOf, RunFlags } from "./flags.ts";
 import type { Host } from "./host.ts";

@@ -1,5 +1,5 @@
-import { OperationError } from "../../core/errors.ts";
-import { didYouMean } from "../../core/nearest.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { didYouMean } from "../../core/base/nearest.ts";
 
 /** The flags of a check, as rows. The command line reads them (cli/commands/check); their types follow here. */
 

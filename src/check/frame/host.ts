@@ -1,7 +1,7 @@
-import type { ClientView } from "../../core/clients/admin.ts";
-import type { OperationError } from "../../core/errors.ts";
-import type { Hint } from "../../core/hint.ts";
-import type { OperationOutput } from "../../core/operations/table.ts";
+import type { ClientView } from "../../core/records/clients/admin.ts";
+import type { OperationError } from "../../core/base/errors.ts";
+import type { Hint } from "../../core/base/hint.ts";
+import type { OperationOutput } from "../../core/admin/operations/table.ts";
 import type { Idp } from "../../index.ts";
 import type { NamedFixture } from "../../serve/fixture-files.ts";
 import type { Server } from "../../serve/remote.ts";

@@ -1,7 +1,7 @@
 import { Problem } from "../../client/check.ts";
-import { RemoteError } from "../../core/errors.ts";
-import type { OperationName } from "../../core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "../../core/operations/table.ts";
+import { RemoteError } from "../../core/base/errors.ts";
+import type { OperationName } from "../../core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../core/admin/operations/table.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Opened } from "./opened.ts";
 

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { Problem } from "../../client/check.ts";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { addressIn, checkedLookup, kindOfAddress, withoutBrackets } from "../../net/address.ts";
 
 /** Where a check may go: what it sends is forged, and must not reach a machine of somebody else by mistake. */

@@ -1,8 +1,8 @@
-import { OperationError, RemoteError } from "../../core/errors.ts";
-import type { Hint } from "../../core/hint.ts";
-import { unknownHere } from "../../core/nearest.ts";
-import type { OperationOutput } from "../../core/operations/table.ts";
-import { standardByScope } from "../../core/scopes/claim-table.ts";
+import { OperationError, RemoteError } from "../../core/base/errors.ts";
+import type { Hint } from "../../core/base/hint.ts";
+import { unknownHere } from "../../core/base/nearest.ts";
+import type { OperationOutput } from "../../core/admin/operations/table.ts";
+import { standardByScope } from "../../core/records/scopes/claim-table.ts";
 import { randomWord } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Opened } from "./opened.ts";

@@ -1,12 +1,12 @@
-import { filesIn, readSource, type FixtureSource } from "../../core/fixture-files/source.ts";
+import { filesIn, readSource, type FixtureSource } from "../../core/base/fixture-files/source.ts";
 import { findFixtures, readFixtures } from "../../serve/fixture-files.ts";
 import { createIdp } from "../../index.ts";
-import type { ClientView } from "../../core/clients/admin.ts";
-import { OperationError, RemoteError } from "../../core/errors.ts";
-import { unknownHere } from "../../core/nearest.ts";
+import type { ClientView } from "../../core/records/clients/admin.ts";
+import { OperationError, RemoteError } from "../../core/base/errors.ts";
+import { unknownHere } from "../../core/base/nearest.ts";
 import type { Browser } from "../../client/app/visit.ts";
 import { jsonOf, send } from "../../client/http.ts";
-import type { OperationOutput } from "../../core/operations/table.ts";
+import type { OperationOutput } from "../../core/admin/operations/table.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { isObject } from "../../text/json.ts";
 import type { Subject } from "./subject.ts";

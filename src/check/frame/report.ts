@@ -1,4 +1,4 @@
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { escapeText } from "../../text/terminal.ts";
 import type { Subject } from "./subject.ts";
 import type { RunFlags } from "./flags.ts";

@@ -1,4 +1,4 @@
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { count } from "../../text/words.ts";
 import { lastWords } from "./process/app-process.ts";
 import type { Subject } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { randomText } from "../../serve/random.ts";
 import { acceptedOf } from "./accepted.ts";
 import {

@@ -3,7 +3,7 @@
  * leaves by that signal alone: measure.ts asks the app until it refuses. attempt.ts starts all signals with the first case; cases/ says what each
  * result means. control.ts sends the signals and undoes them, groups.ts moves users between groups.
  */
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { browsersOf } from "../frame/browsers.ts";
 import { defineCheck } from "../frame/check.ts";
 import {

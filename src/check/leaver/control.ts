@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { send } from "../../client/http.ts";
-import { RemoteError } from "../../core/errors.ts";
+import { RemoteError } from "../../core/base/errors.ts";
 import type { ScimStatus } from "../../core/scim/status.ts";
 import { deleteUser, patchActive, putsActive, putUser, readUser } from "../../scim/profiles.ts";
 import { isGood, reasonOf, type ScimResponse } from "../../scim/sending.ts";

@@ -1,4 +1,4 @@
-import type { OperationInput } from "../../core/operations/table.ts";
+import type { OperationInput } from "../../core/admin/operations/table.ts";
 import {
   createGroup,
   createsWithMembers,

@@ -1,4 +1,4 @@
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Client } from "../../store/store.ts";
 import type { PlaceFlags } from "../frame/flags.ts";

@@ -3,7 +3,7 @@
  * those that depend on what a vendor sends exist once for each profile. The requests are those of src/scim, which `idp scim push` sends, too.
  * attempt.ts is what a case works with. app.ts sends requests; people.ts makes users and groups for the cases, and removes them.
  */
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { profileNames } from "../../scim/profiles.ts";
 import { isWebUrl } from "../../text/url.ts";
 import { defineCheck } from "../frame/check.ts";

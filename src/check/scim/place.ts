@@ -1,5 +1,5 @@
-import type { ClientView } from "../../core/clients/admin.ts";
-import { OperationError } from "../../core/errors.ts";
+import type { ClientView } from "../../core/records/clients/admin.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { createIdp } from "../../index.ts";
 import { findFixtures } from "../../serve/fixture-files.ts";
 import { callServer } from "../../serve/remote.ts";

@@ -4,7 +4,7 @@
  * sign-again.ts and logout-request.ts make messages. second.ts is the connection to another tenant. frame/who.ts says who is signed in.
  */
 import type { Browser } from "../../client/app/visit.ts";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { count } from "../../text/words.ts";
 import { accountFlags, accountOf, addressesOf } from "../frame/account/account-flags.ts";
 import { secondPlace } from "../frame/account/second.ts";

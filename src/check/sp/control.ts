@@ -1,9 +1,9 @@
 import type { AuthorizationResponse } from "../../client/app/visit.ts";
-import type { ClientView } from "../../core/clients/admin.ts";
-import { spaces } from "../../core/service-providers/names.ts";
-import { samlOf, serviceProvider, type ServiceProvider } from "../../core/service-providers/provider.ts";
-import type { SamlFields } from "../../core/service-providers/schema.ts";
-import { childOf, parseXml, textIn, XmlProblem } from "../../core/xml/parse.ts";
+import type { ClientView } from "../../core/records/clients/admin.ts";
+import { spaces } from "../../core/records/service-providers/names.ts";
+import { samlOf, serviceProvider, type ServiceProvider } from "../../core/records/service-providers/provider.ts";
+import type { SamlFields } from "../../core/records/service-providers/schema.ts";
+import { childOf, parseXml, textIn, XmlProblem } from "../../core/base/xml/parse.ts";
 import type { Server } from "../../serve/remote.ts";
 import type { Client } from "../../store/store.ts";
 import { isObject } from "../../text/json.ts";

@@ -1,5 +1,5 @@
-import { emailOf, namedClaims } from "../../core/scopes/claims.ts";
-import type { NameIdKind } from "../../core/service-providers/names.ts";
+import { emailOf, namedClaims } from "../../core/records/scopes/claims.ts";
+import type { NameIdKind } from "../../core/records/service-providers/names.ts";
 import { randomWord } from "../../serve/random.ts";
 import type { User } from "../../store/store.ts";
 import { callServer, type Server } from "../../serve/remote.ts";

@@ -1,7 +1,7 @@
 import type { AuthorizationResponse } from "../../client/app/visit.ts";
-import { emailOf, namedClaims } from "../../core/scopes/claims.ts";
-import type { ServiceProvider } from "../../core/service-providers/provider.ts";
-import { escapeXml } from "../../core/xml/write.ts";
+import { emailOf, namedClaims } from "../../core/records/scopes/claims.ts";
+import type { ServiceProvider } from "../../core/records/service-providers/provider.ts";
+import { escapeXml } from "../../core/base/xml/write.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { User } from "../../store/store.ts";
 import type { SecondPlace } from "../frame/account/second.ts";

@@ -1,7 +1,7 @@
 import type { AuthorizationResponse } from "../../client/app/visit.ts";
 import { Problem } from "../../client/check.ts";
 import type { Way } from "./messages.ts";
-import { signElement, Xml } from "../../core/xml/write.ts";
+import { signElement, Xml } from "../../core/base/xml/write.ts";
 import type { Server } from "../../serve/remote.ts";
 import { keyOf } from "./logout-request.ts";
 

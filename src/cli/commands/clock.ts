@@ -1,4 +1,4 @@
-import { clockInWords, type ClockState } from "../../core/clock.ts";
+import { clockInWords, type ClockState } from "../../core/base/clock.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget } from "../target/target.ts";

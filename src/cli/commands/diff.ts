@@ -1,5 +1,5 @@
-import { OperationError } from "../../core/errors.ts";
-import type { DifferentRecord, Differences } from "../../core/seed/diff.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import type { DifferentRecord, Differences } from "../../core/admin/seed/diff.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

@@ -1,5 +1,5 @@
-import { OperationError } from "../../core/errors.ts";
-import { expectLines } from "../../core/ledger/expect.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { expectLines } from "../../core/testing/ledger/expect.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -8,7 +8,7 @@ import { findTarget } from "../target/target.ts";
 import { unknownNames } from "./requests/requests.ts";
 import { filterOf, withRequestFilter } from "../flags/request-filter.ts";
 import { wholeNumber } from "../flags/flag-values.ts";
-import { expectEndpoints, type ExpectEndpoint } from "../../core/ledger/filter.ts";
+import { expectEndpoints, type ExpectEndpoint } from "../../core/testing/ledger/filter.ts";
 import type { Declare } from "../act.ts";
 import { examples, Argument, type Command, type FlagsOf, InvalidArgumentError } from "../commander.ts";
 

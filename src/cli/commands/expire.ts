@@ -1,4 +1,4 @@
-import type { ExpireInput, ExpireResult } from "../../core/controls/expire.ts";
+import type { ExpireInput, ExpireResult } from "../../core/testing/controls/expire.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { count } from "../output/words.ts";

@@ -1,9 +1,9 @@
 import type { Invocation } from "../invocation.ts";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { answer, say, type Outcome } from "../output/print.ts";
 import { cannotBeWritten, putFile } from "../output/put-file.ts";
 import { findTarget, type Target } from "../target/target.ts";
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import { count } from "../output/words.ts";
 import type { Declare } from "../act.ts";
 import { examples, type Command, type FlagsOf, Option } from "../commander.ts";

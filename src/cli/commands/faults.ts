@@ -1,5 +1,5 @@
-import { type Fault, type FaultInput } from "../../core/controls/faults/faults.ts";
-import { effectOf, timesInWords } from "../../core/controls/faults/fault-admin.ts";
+import { type Fault, type FaultInput } from "../../core/testing/controls/faults/faults.ts";
+import { effectOf, timesInWords } from "../../core/testing/controls/faults/fault-admin.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import type { Style } from "../output/style.ts";
@@ -9,8 +9,8 @@ import { findTarget } from "../target/target.ts";
 import { wholeNumber, notListed } from "../flags/flag-values.ts";
 import { setClaim } from "../flags/set-field.ts";
 import type { Declare } from "../act.ts";
-import { faultMethods, faultEndpoints } from "../../core/controls/faults/endpoints.ts";
-import { listFlaws as listFlawRows, flawNames } from "../../core/controls/faults/flaw-list.ts";
+import { faultMethods, faultEndpoints } from "../../core/testing/controls/faults/endpoints.ts";
+import { listFlaws as listFlawRows, flawNames } from "../../core/testing/controls/faults/flaw-list.ts";
 import { examples, Argument, type Command, type FlagsOf, InvalidArgumentError, Option } from "../commander.ts";
 
 const withFaultFlags = (command: Command) =>

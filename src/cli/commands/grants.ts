@@ -1,7 +1,7 @@
 /*
  * cli/commands/grants: `grants` and `revoke`.
  */
-import type { GrantView } from "../../core/grants/admin.ts";
+import type { GrantView } from "../../core/sign-in/grants/admin.ts";
 import { grantOr } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
@@ -10,7 +10,7 @@ import { pairs, table } from "../output/table.ts";
 import { timeThere } from "../target/clock.ts";
 import { findTarget } from "../target/target.ts";
 import { since } from "../output/words.ts";
-import { hintText } from "../../core/hint.ts";
+import { hintText } from "../../core/base/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 import { examples } from "../commander.ts";
 import type { Declare } from "../act.ts";

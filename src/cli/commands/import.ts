@@ -1,4 +1,4 @@
-import { decodeFixture } from "../../core/fixture-files/source.ts";
+import { decodeFixture } from "../../core/base/fixture-files/source.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

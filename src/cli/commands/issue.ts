@@ -1,5 +1,5 @@
-import type { TokenResponse } from "../../core/tokens/settle.ts";
-import { OperationError } from "../../core/errors.ts";
+import type { TokenResponse } from "../../core/protocol/tokens/settle.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { duration } from "../../text/time.ts";
 import { askScopes, clientOr, userOr } from "../input/ask.ts";
 import { describeGrant } from "./grants.ts";

@@ -1,5 +1,5 @@
-import type { IssuerView } from "../../core/issuers/issuer-view.ts";
-import { filesIn } from "../../core/fixture-files/source.ts";
+import type { IssuerView } from "../../core/records/issuers/issuer-view.ts";
+import { filesIn } from "../../core/base/fixture-files/source.ts";
 import { readFixtures } from "../../serve/fixture-files.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";

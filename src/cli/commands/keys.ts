@@ -1,5 +1,5 @@
-import type { KeyView } from "../../core/keys/admin.ts";
-import type { OperationInput } from "../../core/operations/table.ts";
+import type { KeyView } from "../../core/records/keys/admin.ts";
+import type { OperationInput } from "../../core/admin/operations/table.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

@@ -1,5 +1,5 @@
-import { baseOf } from "../../core/endpoints.ts";
-import { OperationError } from "../../core/errors.ts";
+import { baseOf } from "../../core/base/endpoints.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { openBrowser, openWithKey } from "../output/open-browser.ts";
 import { answer, print, type Outcome } from "../output/print.ts";
@@ -7,7 +7,7 @@ import { issuerAt } from "../../serve/remote.ts";
 import { serverAddress, findTarget, noServer, startHint } from "../target/target.ts";
 import { examples, InvalidArgumentError, Argument } from "../commander.ts";
 import type { Declare } from "../act.ts";
-import { lastFlow, flowForm } from "../../core/ledger/filter.ts";
+import { lastFlow, flowForm } from "../../core/testing/ledger/filter.ts";
 
 /** The paths of the pages below the issuer, by their names on the command line. */
 const paths = {

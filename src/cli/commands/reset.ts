@@ -1,4 +1,4 @@
-import type { ResetOutcome, ResetResult } from "../../core/seed/reset.ts";
+import type { ResetOutcome, ResetResult } from "../../core/admin/seed/reset.ts";
 import { confirmed, notConfirmed } from "../input/ask.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

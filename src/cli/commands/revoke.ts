@@ -1,6 +1,6 @@
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { confirmed, grantOr, notConfirmed } from "../input/ask.ts";
-import { commandOn } from "../../core/hint.ts";
+import { commandOn } from "../../core/base/hint.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { findTarget, type Target } from "../target/target.ts";
@@ -17,7 +17,7 @@ type RevokeFlags = FlagsOf<typeof withRevokeFlags>;
 
 /**
  * `idp revoke`: grants by user and client, either alone, one by its id, or all; without any of them the grant is asked for. The operation `revoke`
- * does it: `revokeGrants` in core/grants/revoke.ts.
+ * does it: `revokeGrants` in core/sign-in/grants/revoke.ts.
  */
 export async function revoke(
   cli: Invocation,

@@ -1,7 +1,7 @@
 /*
  * `idp scim`: the provisioning client. Push, status and test are operations; this says what they found.
  */
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import type { PushReport } from "../../core/scim/push.ts";
 import type { ScimStatus, ScimTest } from "../../core/scim/status.ts";
 import { failureOf, type Failure } from "../failure.ts";

@@ -1,4 +1,4 @@
-import type { ScopeView } from "../../core/scopes/scopes.ts";
+import type { ScopeView } from "../../core/records/scopes/scopes.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";

@@ -1,18 +1,18 @@
-import { colorNote } from "../../core/brand/brand.ts";
-import { brandsIn, clientsIn, serviceProvidersIn } from "../../core/fixture-files/named-files.ts";
-import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/fixture-files/source.ts";
-import { OperationError } from "../../core/errors.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import type { OperationInput } from "../../core/operations/table.ts";
+import { colorNote } from "../../core/base/brand/brand.ts";
+import { brandsIn, clientsIn, serviceProvidersIn } from "../../core/base/fixture-files/named-files.ts";
+import { filesIn, readSource, usersWithoutEmail, type FixtureSource } from "../../core/base/fixture-files/source.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { didYouMean } from "../../core/base/nearest.ts";
+import type { OperationInput } from "../../core/admin/operations/table.ts";
 import type { Invocation } from "../invocation.ts";
 import { withFixtures } from "../flags/fixtures.ts";
-import type { FieldsOfFixtures } from "../../core/fixtures/fields.ts";
+import type { FieldsOfFixtures } from "../../core/admin/fixtures/fields.ts";
 import type { Style } from "../output/style.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { clientScopeNotes } from "../output/scope-notes.ts";
 import { showProgress } from "../output/progress.ts";
 import { seedSummary } from "../output/words.ts";
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import { collect } from "../flags/flag-values.ts";
 import { chosenFixtures } from "../target/chosen-fixtures.ts";
 import { findTarget, type Target } from "../target/target.ts";
@@ -36,11 +36,11 @@ const namesOf = (names: readonly string[]): string => (names.length === 0 ? "bui
 /** `idp seed`: applies fixture files to a running server or to the folder, which is made if it does not exist. */
 async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags): Promise<Outcome> {
   if (flags.printSchema === true) {
-    const { fixtureSchema } = await import("../../core/fixtures/schema.ts");
+    const { fixtureSchema } = await import("../../core/admin/fixtures/schema.ts");
     return answer(fixtureSchema(), (schema) => JSON.stringify(schema, null, 2));
   }
   if (flags.fields === true) {
-    const { fieldsOfFixtures } = await import("../../core/fixtures/fields.ts");
+    const { fieldsOfFixtures } = await import("../../core/admin/fixtures/fields.ts");
     return answer(named(fieldsOfFixtures(), paths), (sections, style) => fieldLines(sections, style));
   }
   const given = [...paths, ...(flags.fixtures ?? [])];
@@ -50,7 +50,7 @@ async function seed(cli: Invocation, paths: readonly string[], flags: SeedFlags)
   if (fixtures === null) return seedInUse(cli, target ?? (await findTarget(cli)), notes, flags);
   const { sources, names } = fixtures;
   if (target === null || flags.check === true) {
-    const { checkFixtures } = await import("../../core/seed/seed.ts");
+    const { checkFixtures } = await import("../../core/admin/seed/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return answer({ valid: true, files: names }, () => `${namesOf(names)}: no problem found`, {
       notes: [...(names.length === 0 ? [demoChecked] : []), ...notes, ...(await notesOn(sources, null))],
@@ -116,7 +116,7 @@ async function openPatterns(sources: readonly FixtureSource[]): Promise<readonly
   const documents = await Promise.all(sources.map(readSource));
   const clients = documents.flatMap(({ value }) => clientsIn(value)).filter(hasPatterns);
   if (clients.length === 0) return [];
-  const { patternRemarks } = await import("../../core/clients/redirect-patterns.ts");
+  const { patternRemarks } = await import("../../core/records/clients/redirect-patterns.ts");
   return (await Promise.all(clients.map(patternRemarks))).flat();
 }
 
@@ -124,7 +124,7 @@ async function expiredMetadata(sources: readonly FixtureSource[]): Promise<reado
   const documents = await Promise.all(sources.map(readSource));
   const providers = documents.flatMap(({ value }) => serviceProvidersIn(value));
   if (providers.length === 0) return [];
-  const { providerRemarks } = await import("../../core/service-providers/remarks.ts");
+  const { providerRemarks } = await import("../../core/records/service-providers/remarks.ts");
   return providers.flatMap((one) => providerRemarks(one, Date.now()));
 }
 

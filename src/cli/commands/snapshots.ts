@@ -1,6 +1,6 @@
-import { clockInWords } from "../../core/clock.ts";
-import { faultInWords } from "../../core/controls/faults/fault-admin.ts";
-import type { RestoreResult, SnapshotView } from "../../core/controls/snapshots.ts";
+import { clockInWords } from "../../core/base/clock.ts";
+import { faultInWords } from "../../core/testing/controls/faults/fault-admin.ts";
+import type { RestoreResult, SnapshotView } from "../../core/testing/controls/snapshots.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { table } from "../output/table.ts";

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { duration } from "../../text/time.ts";
-import type { OperationOutput } from "../../core/operations/table.ts";
-import { clockInWords } from "../../core/clock.ts";
+import type { OperationOutput } from "../../core/admin/operations/table.ts";
+import { clockInWords } from "../../core/base/clock.ts";
 import { failureOf } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import type { Invocation } from "../invocation.ts";
 import { answer, type Outcome } from "../output/print.ts";
 import { callServer, type Server } from "../../serve/remote.ts";

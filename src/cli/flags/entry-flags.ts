@@ -1,7 +1,7 @@
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { askSecret, askText, needed } from "../input/ask.ts";
 import { withNames } from "../input/example.ts";
-import { renamed } from "../../core/operations/route.ts";
+import { renamed } from "../../core/admin/operations/route.ts";
 import type { Invocation } from "../invocation.ts";
 import type { SetFields } from "./set-field.ts";
 import { readAll } from "../input/read.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { OperationError, RemoteError } from "../../core/errors.ts";
-import { decodeFixture, type FixtureSource } from "../../core/fixture-files/source.ts";
+import { OperationError, RemoteError } from "../../core/base/errors.ts";
+import { decodeFixture, type FixtureSource } from "../../core/base/fixture-files/source.ts";
 import { builtInDemo, findFixtures, type FoundFixtures, type NamedFixture } from "../../serve/fixture-files.ts";
 import type { MadeFrom } from "../../store/store.ts";
 import { readBytes } from "../input/read.ts";

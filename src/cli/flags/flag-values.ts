@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "../commander.ts";
-import { nearest } from "../../core/nearest.ts";
+import { nearest } from "../../core/base/nearest.ts";
 import { isWebUrl } from "../../text/url.ts";
 import { durationOf } from "../../text/time.ts";
 

@@ -1,4 +1,4 @@
-import { issuerName } from "../../core/identifiers.ts";
+import { issuerName } from "../../core/base/identifiers.ts";
 import { webUrl } from "./flag-values.ts";
 import { type Command, type Flags, Option } from "../commander.ts";
 

@@ -1,4 +1,4 @@
-import type { RequestFilter } from "../../core/ledger/filter.ts";
+import type { RequestFilter } from "../../core/testing/ledger/filter.ts";
 import type { Command, Flags, FlagsOf, None } from "../commander.ts";
 
 /** Flags that choose requests of the ledger. */

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option, type Command, type Flags } from "../commander.ts";
-import { flagOf } from "../../core/hint.ts";
-import { settingRows, type Form, type Settings } from "../../core/settings/table.ts";
+import { flagOf } from "../../core/base/hint.ts";
+import { settingRows, type Form, type Settings } from "../../core/admin/settings/table.ts";
 import { collect, collectList, notListed, seconds, wholeNumber } from "./flag-values.ts";
 
-/** Flags of the commands that run a server: the fixtures, and the settings as core/settings/table.ts has them. */
+/** Flags of the commands that run a server: the fixtures, and the settings as core/admin/settings/table.ts has them. */
 
 export const fixturesOption = [
   "--fixtures <path>",

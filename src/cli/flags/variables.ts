@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type AnyCommand as Command, type Option } from "../commander.ts";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { isCollected } from "./flag-values.ts";
 
 /**

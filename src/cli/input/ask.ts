@@ -1,13 +1,13 @@
 /*
  * cli/input: what a person types or pipes in.
  */
-import { OperationError } from "../../core/errors.ts";
-import { splitScope } from "../../core/scopes/scopes.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { splitScope } from "../../core/records/scopes/scopes.ts";
 import { escapeLine } from "../output/escape.ts";
 import { wrap } from "../output/table.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Target } from "../target/target.ts";
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import { commandLine } from "../output/command-line.ts";
 import { withNames } from "./example.ts";
 

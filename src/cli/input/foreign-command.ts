@@ -1,4 +1,4 @@
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 
 /** The words after `--`, which are another command: `idp exec -- npm test`. */
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { OperationError, type OperationErrorCode } from "../../core/errors.ts";
+import { OperationError, type OperationErrorCode } from "../../core/base/errors.ts";
 import { codeOf } from "../../files/durable-file.ts";
 
 const reasons: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@
  * cli/output: everything that is printed. A command returns an outcome; only print.ts writes it.
  */
 import { redacted } from "../../text/redacted.ts";
-import { problemText } from "../../core/errors.ts";
-import { hintOf, hintText, terminalHint, type Hint } from "../../core/hint.ts";
+import { problemText } from "../../core/base/errors.ts";
+import { hintOf, hintText, terminalHint, type Hint } from "../../core/base/hint.ts";
 import { asTyped, commandLine } from "./command-line.ts";
 import { escapeDeep, escapeLine, escapeText, printableJson } from "./escape.ts";
 import type { Failure } from "../failure.ts";

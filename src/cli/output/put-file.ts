@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { chmod, lstat, open, readlink, stat, type FileHandle } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { replaceFile, syncFolder, codeOf } from "../../files/durable-file.ts";
 
 /** Where a file with secrets would go to somebody else. */

@@ -1,8 +1,8 @@
-import { nearest } from "../../core/nearest.ts";
-import { readSource, type FixtureSource } from "../../core/fixture-files/source.ts";
-import type { FixtureFile } from "../../core/fixtures/schema.ts";
-import { standardByScope } from "../../core/scopes/claim-table.ts";
-import { builtInScopes, splitScope } from "../../core/scopes/scopes.ts";
+import { nearest } from "../../core/base/nearest.ts";
+import { readSource, type FixtureSource } from "../../core/base/fixture-files/source.ts";
+import type { FixtureFile } from "../../core/admin/fixtures/schema.ts";
+import { standardByScope } from "../../core/records/scopes/claim-table.ts";
+import { builtInScopes, splitScope } from "../../core/records/scopes/scopes.ts";
 import type { Target } from "../target/target.ts";
 
 const builtIn: readonly string[] = builtInScopes;

@@ -1,5 +1,5 @@
 import { relative } from "../../text/time.ts";
-import type { SeedResult } from "../../core/seed/seed.ts";
+import type { SeedResult } from "../../core/admin/seed/seed.ts";
 
 export { count } from "../../text/words.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { defaultIssuer } from "../../core/endpoints.ts";
-import { runOperation } from "../../core/operations/table.ts";
+import { defaultIssuer } from "../../core/base/endpoints.ts";
+import { runOperation } from "../../core/admin/operations/table.ts";
 import { randomText } from "../../serve/random.ts";
 import { createRegistry } from "../../serve/registry.ts";
 import { createMemoryStores } from "../../store/memory.ts";

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { OperationError } from "../../core/errors.ts";
-import { namesOfOrigin } from "../../core/fixture-files/made-from.ts";
-import { filesIn } from "../../core/fixture-files/source.ts";
-import type { Hint } from "../../core/hint.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { namesOfOrigin } from "../../core/base/fixture-files/made-from.ts";
+import { filesIn } from "../../core/base/fixture-files/source.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import { builtInDemo, readFixtures, usualNames, type FoundFixtures } from "../../serve/fixture-files.ts";
 import type { MadeFrom } from "../../store/store.ts";
 import { filesOf, fixturePaths, requireNamed, withStdin } from "../flags/fixtures.ts";

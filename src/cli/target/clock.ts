@@ -1,4 +1,4 @@
-import type { ClockState } from "../../core/clock.ts";
+import type { ClockState } from "../../core/base/clock.ts";
 import type { Invocation } from "../invocation.ts";
 import { memoryServersHere } from "./memory-servers.ts";
 import type { Target } from "./target.ts";

@@ -2,9 +2,9 @@ import { InvalidArgumentError, type AnyCommand as Command } from "../commander.t
 import { hasTarget } from "../nouns.ts";
 import { isWebUrl } from "../../text/url.ts";
 import { globalFlags } from "../flags/global.ts";
-import { OperationError } from "../../core/errors.ts";
-import { issuerName } from "../../core/identifiers.ts";
-import { addressOf } from "../../core/issuers/issuer-view.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { issuerName } from "../../core/base/identifiers.ts";
+import { addressOf } from "../../core/records/issuers/issuer-view.ts";
 
 /**
  * `--issuer`: every command takes the name of an issuer to work on. A few also take a URL, and their help says what for. A name is never a

@@ -1,5 +1,5 @@
-import { baseOf } from "../../core/endpoints.ts";
-import { OperationError } from "../../core/errors.ts";
+import { baseOf } from "../../core/base/endpoints.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { readNamedFile } from "../input/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../../text/url.ts";

@@ -1,5 +1,5 @@
 import type { AnyCommand as Command } from "../commander.ts";
-import { OperationError } from "../../core/errors.ts";
+import { OperationError } from "../../core/base/errors.ts";
 import { holdsPassword, problemOfAddress } from "../../store/postgres/address.ts";
 import { type Invocation } from "../invocation.ts";
 import { globalFlags } from "../flags/global.ts";

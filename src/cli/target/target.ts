@@ -5,22 +5,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { OperationError, RemoteError } from "../../core/errors.ts";
-import type { Route } from "../../core/operations/route.ts";
-import type { Runner } from "../../core/operations/operation.ts";
-import { operations, type OperationName } from "../../core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "../../core/operations/table.ts";
+import { OperationError, RemoteError } from "../../core/base/errors.ts";
+import type { Route } from "../../core/admin/operations/route.ts";
+import type { Runner } from "../../core/admin/operations/operation.ts";
+import { operations, type OperationName } from "../../core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../core/admin/operations/table.ts";
 import { folderOf } from "../../store/json/issuer-stores.ts";
 import { readLock } from "../../store/json/lock.ts";
 import { LockedError } from "../../store/store.ts";
 import type { Invocation } from "../invocation.ts";
-import { unknownIssuer } from "../../core/issuers/issuer.ts";
+import { unknownIssuer } from "../../core/records/issuers/issuer.ts";
 import { belowUrl } from "./issuer-flag.ts";
 import { issuerOnPort, usualPort } from "./usual-port.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { memoryServersHere, type MemoryServer } from "./memory-servers.ts";
 import { checkUrl, serverOfUrl } from "./server-of-url.ts";
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 
 /**
  * What a command works on: `--url`, else the server that holds the lock of the data folder, else the one in memory that was started in this

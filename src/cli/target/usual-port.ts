@@ -1,4 +1,4 @@
-import { defaultPort } from "../../core/endpoints.ts";
+import { defaultPort } from "../../core/base/endpoints.ts";
 import { issuerAt } from "../../serve/remote.ts";
 import { isServiceLink } from "../flags/variables.ts";
 

@@ -5,7 +5,7 @@ import {
   type CommanderError,
   type Option,
 } from "../commander.ts";
-import type { Hint } from "../../core/hint.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWebUrl } from "../../text/url.ts";
 import { withNames } from "../input/example.ts";

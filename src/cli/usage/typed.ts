@@ -1,5 +1,5 @@
 import type { AnyCommand as Command, Option } from "../commander.ts";
-import { beforeNames } from "../../core/hint.ts";
+import { beforeNames } from "../../core/base/hint.ts";
 
 /** What was typed: the command that the words name, and the flags that it takes. */
 

@@ -3,8 +3,8 @@
  * what is unknown, and missing.ts what was left out.
  */
 import type { AnyCommand as Command, CommanderError, Option } from "../commander.ts";
-import { nearest } from "../../core/nearest.ts";
-import type { Hint } from "../../core/hint.ts";
+import { nearest } from "../../core/base/nearest.ts";
+import type { Hint } from "../../core/base/hint.ts";
 import type { Failure } from "../failure.ts";
 import type { Invocation } from "../invocation.ts";
 import { missingIn } from "./missing.ts";
@@ -98,8 +98,8 @@ async function fieldMeant(unknown: string, program: Command, typed: Typed): Prom
   if (!unknown.startsWith("--") || !command.options.some(({ long }) => long === "--set")) return undefined;
   const { shape } =
     path[1] === "users"
-      ? (await import("../../core/users/schema.ts")).userSchema
-      : (await import("../../core/client-metadata/schema.ts")).clientSchema;
+      ? (await import("../../core/records/users/schema.ts")).userSchema
+      : (await import("../../core/protocol/client-metadata/schema.ts")).clientSchema;
   const plain = (name: string): string => name.replaceAll(/[_-]/g, "").toLowerCase();
   const field = Object.keys(shape).find((name) => plain(name) === plain(flag));
   if (field === undefined || ["password", "client_secret"].includes(field)) return undefined;

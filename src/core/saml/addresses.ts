@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import { baseOf } from "../endpoints.ts";
-import { samlKeys } from "../keys/saml-keys.ts";
+import { baseOf } from "../base/endpoints.ts";
+import { samlKeys } from "../records/keys/saml-keys.ts";
 
 /** Where this identity provider is. Without XML, because commands and pages name these addresses too. */
 

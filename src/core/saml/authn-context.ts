@@ -1,6 +1,6 @@
-import { singleFactor } from "../step-up/proofs.ts";
+import { singleFactor } from "../records/step-up/proofs.ts";
 import type { Context } from "../context.ts";
-import { factorsOfAcr, reachableAcr } from "../step-up/acr.ts";
+import { factorsOfAcr, reachableAcr } from "../records/step-up/acr.ts";
 
 /** What an AuthnRequest asks a sign-in to prove (RequestedAuthnContext, SAML Core 3.3.2.2.1). A class is a value of `acr`. */
 

@@ -1,7 +1,7 @@
-import { begin } from "../authorize/authorize.ts";
+import { begin } from "../protocol/authorize/authorize.ts";
 import type { Context } from "../context.ts";
-import { OAuthError } from "../errors.ts";
-import { listClients } from "../fix-commands.ts";
+import { OAuthError } from "../base/errors.ts";
+import { listClients } from "../records/fix-commands.ts";
 import type { Browser } from "../sign-in/interactions.ts";
 import type { StepResult } from "../sign-in/next-step.ts";
 import { checkRelayState, refuseMessage } from "./message.ts";

@@ -1,11 +1,11 @@
-import { isXmlText } from "../xml/characters.ts";
-import { attribute, xml, Xml } from "../xml/write.ts";
-import { sourceValue, type SignedInUser } from "../service-providers/attribute-values.ts";
-import type { NameId, ServiceProvider } from "../service-providers/provider.ts";
-import { spaces } from "../service-providers/names.ts";
+import { isXmlText } from "../base/xml/characters.ts";
+import { attribute, xml, Xml } from "../base/xml/write.ts";
+import { sourceValue, type SignedInUser } from "../records/service-providers/attribute-values.ts";
+import type { NameId, ServiceProvider } from "../records/service-providers/provider.ts";
+import { spaces } from "../records/service-providers/names.ts";
 import { statusUri, type SamlStatus } from "./purpose.ts";
 import type { Context } from "../context.ts";
-import type { AttributeRow } from "../service-providers/shapes.ts";
+import type { AttributeRow } from "../records/service-providers/shapes.ts";
 
 /** The attributes of an assertion (SAML Core 2.7.3). */
 

@@ -1,6 +1,6 @@
 import type { ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { hashOf } from "../secrets.ts";
+import { hashOf } from "../base/secrets.ts";
 import { newInteraction, recordOf, waitingTtl, type Browser } from "../sign-in/interactions.ts";
 import { notWaiting, requireSmall, type Brought } from "./message.ts";
 

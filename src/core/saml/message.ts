@@ -1,7 +1,7 @@
 import { deflateRawSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { isUtf8 } from "node:buffer";
-import { OAuthError, type Paragraph } from "../errors.ts";
-import { spaces, type Binding } from "../service-providers/names.ts";
+import { OAuthError, type Paragraph } from "../base/errors.ts";
+import { spaces, type Binding } from "../records/service-providers/names.ts";
 import {
   allIn,
   childOf,
@@ -11,8 +11,8 @@ import {
   textIn,
   XmlProblem,
   type XmlElement,
-} from "../xml/parse.ts";
-import { SignatureProblem } from "../xml/verify.ts";
+} from "../base/xml/parse.ts";
+import { SignatureProblem } from "../base/xml/verify.ts";
 
 /** Messages as a browser brings them, by HTTP-Redirect and HTTP-POST (SAML Bindings 3.4, 3.5). Nothing in them is trusted. */
 

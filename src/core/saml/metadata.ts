@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
-import { base64Of } from "../keys/certificate.ts";
-import { samlKeys } from "../keys/saml-keys.ts";
-import { bindings, nameIdFormats, spaces } from "../service-providers/names.ts";
-import { signatureSpace } from "../xml/verify.ts";
-import { xml, type Xml } from "../xml/write.ts";
-import { serviceProvider } from "../service-providers/provider.ts";
+import { base64Of } from "../records/keys/certificate.ts";
+import { samlKeys } from "../records/keys/saml-keys.ts";
+import { bindings, nameIdFormats, spaces } from "../records/service-providers/names.ts";
+import { signatureSpace } from "../base/xml/verify.ts";
+import { xml, type Xml } from "../base/xml/write.ts";
+import { serviceProvider } from "../records/service-providers/provider.ts";
 import { entityIdOf, samlAddress } from "./addresses.ts";
 import { providerNamed } from "./request.ts";
 

@@ -7,14 +7,14 @@
  * before the first SAML request: they have no XML.
  */
 import { nameIdAtClient, type ReadTx, type Session, type Tx } from "../../store/store.ts";
-import { findClient } from "../clients/clients.ts";
+import { findClient } from "../records/clients/clients.ts";
 import type { Context } from "../context.ts";
-import { OAuthError, type Guidance } from "../errors.ts";
-import { showClient } from "../fix-commands.ts";
-import { shownHint } from "../redaction/values.ts";
-import { hashOf } from "../secrets.ts";
-import { nameIdOf, type NameId } from "../service-providers/provider.ts";
-import type { NameIdKind } from "../service-providers/names.ts";
+import { OAuthError, type Guidance } from "../base/errors.ts";
+import { showClient } from "../records/fix-commands.ts";
+import { shownHint } from "../protocol/redaction/values.ts";
+import { hashOf } from "../base/secrets.ts";
+import { nameIdOf, type NameId } from "../records/service-providers/provider.ts";
+import type { NameIdKind } from "../records/service-providers/names.ts";
 import type { AskingApp } from "../sign-in/interactions.ts";
 import type { Ending, Purpose, SignInOutcome } from "../sign-in/purpose.ts";
 import { isUsualClass, reportedClass, type ContextChoice } from "./authn-context.ts";

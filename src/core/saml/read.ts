@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { inflateRawSync } from "node:zlib";
 import { withoutEnd } from "../../text/redacted.ts";
-import { OperationError } from "../errors.ts";
-import { childrenOf, parseXml, XmlProblem, type XmlElement } from "../xml/parse.ts";
-import { signatureSpace } from "../xml/verify.ts";
+import { OperationError } from "../base/errors.ts";
+import { childrenOf, parseXml, XmlProblem, type XmlElement } from "../base/xml/parse.ts";
+import { signatureSpace } from "../base/xml/verify.ts";
 
 /** Messages of SAML that somebody pastes: what one says. */
 

@@ -1,11 +1,11 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { OAuthError, type Guidance } from "../errors.ts";
-import { addServiceProvider, listClients, showClient } from "../fix-commands.ts";
-import { nearest } from "../nearest.ts";
-import { askedNameId, serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
-import { bindings, nameIdFormats, rightFormat, spaces } from "../service-providers/names.ts";
-import { allIn, childOf, childrenOf, isTrue, textIn, type XmlElement } from "../xml/parse.ts";
+import { OAuthError, type Guidance } from "../base/errors.ts";
+import { addServiceProvider, listClients, showClient } from "../records/fix-commands.ts";
+import { nearest } from "../base/nearest.ts";
+import { askedNameId, serviceProvider, type ServiceProvider } from "../records/service-providers/provider.ts";
+import { bindings, nameIdFormats, rightFormat, spaces } from "../records/service-providers/names.ts";
+import { allIn, childOf, childrenOf, isTrue, textIn, type XmlElement } from "../base/xml/parse.ts";
 import { metadataFor, samlAddress } from "./addresses.ts";
 import { choicesOf, comparisons, type AskedContext } from "./authn-context.ts";
 import {

@@ -1,11 +1,11 @@
 import type { User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { listClients } from "../fix-commands.ts";
-import { samlKeys, type SamlKey } from "../keys/saml-keys.ts";
-import { serviceProvider, type ServiceProvider } from "../service-providers/provider.ts";
-import { isXmlText } from "../xml/characters.ts";
-import { encryptElement, signElement, xml, type Xml } from "../xml/write.ts";
-import { encryptionAlgorithms, keyTransport, spaces } from "../service-providers/names.ts";
+import { listClients } from "../records/fix-commands.ts";
+import { samlKeys, type SamlKey } from "../records/keys/saml-keys.ts";
+import { serviceProvider, type ServiceProvider } from "../records/service-providers/provider.ts";
+import { isXmlText } from "../base/xml/characters.ts";
+import { encryptElement, signElement, xml, type Xml } from "../base/xml/write.ts";
+import { encryptionAlgorithms, keyTransport, spaces } from "../records/service-providers/names.ts";
 import { entityIdOf } from "./addresses.ts";
 import {
   attributesOf,

@@ -1,6 +1,6 @@
-import type { ServiceProvider } from "../service-providers/provider.ts";
-import type { XmlElement } from "../xml/parse.ts";
-import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../xml/verify.ts";
+import type { ServiceProvider } from "../records/service-providers/provider.ts";
+import type { XmlElement } from "../base/xml/parse.ts";
+import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../base/xml/verify.ts";
 import { issuerIn, reading, refuseMessage, senderIn, type Brought } from "./message.ts";
 
 /** Whether the sender of a message is proven, in its address or in itself. */

@@ -1,8 +1,8 @@
 import { nameIdAtClient, type ReadTx, type User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { nameIdFormats, rightFormat, spaces, type NameIdKind } from "../service-providers/names.ts";
-import { nameValueOf, type ServiceProvider } from "../service-providers/provider.ts";
-import { childOf, textIn, type XmlElement } from "../xml/parse.ts";
+import { nameIdFormats, rightFormat, spaces, type NameIdKind } from "../records/service-providers/names.ts";
+import { nameValueOf, type ServiceProvider } from "../records/service-providers/provider.ts";
+import { childOf, textIn, type XmlElement } from "../base/xml/parse.ts";
 import { entityIdOf } from "./addresses.ts";
 import { reading } from "./message.ts";
 import { unknownPrincipal, type SamlRequest, type SamlTarget } from "./purpose.ts";

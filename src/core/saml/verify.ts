@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
-import { samlKeys } from "../keys/saml-keys.ts";
-import { serviceProvider } from "../service-providers/provider.ts";
+import { samlKeys } from "../records/keys/saml-keys.ts";
+import { serviceProvider } from "../records/service-providers/provider.ts";
 import type { Check } from "../../jwt/checks.ts";
-import type { Verification } from "../tokens/read/claim-checks.ts";
-import { XmlProblem, type XmlElement } from "../xml/parse.ts";
-import { SignatureProblem, signedElements } from "../xml/verify.ts";
+import type { Verification } from "../protocol/tokens/read/claim-checks.ts";
+import { XmlProblem, type XmlElement } from "../base/xml/parse.ts";
+import { SignatureProblem, signedElements } from "../base/xml/verify.ts";
 import { entityIdOf } from "./addresses.ts";
 import { decodeSaml, type DecodedAssertion, type DecodedSaml } from "./read.ts";
 

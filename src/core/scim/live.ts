@@ -1,6 +1,6 @@
 import { StorageError, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { createMachine } from "../states.ts";
+import { createMachine } from "../base/states.ts";
 import { look, newsOf, type LiveChange } from "./live-changes.ts";
 import { pushSingle, type FindWanted } from "./push-one.ts";
 import { createSender } from "./sender.ts";

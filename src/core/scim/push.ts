@@ -1,8 +1,8 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import type { Profile, ScimRequest } from "../../scim/profiles.ts";
-import { requireClient } from "../clients/admin.ts";
+import { requireClient } from "../records/clients/admin.ts";
 import type { Context } from "../context.ts";
-import { requireUser } from "../users/users.ts";
+import { requireUser } from "../records/users/users.ts";
 import { pushOne, pushOneGroup, type Push, type PushedGroupView, type PushedUser } from "./push-one.ts";
 import type { PushAction } from "./push-resource.ts";
 import { createSender, type Sender } from "./sender.ts";

@@ -11,8 +11,8 @@ import {
 } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import type { Context } from "../context.ts";
-import { deliver, type Delivered, type Message } from "../deliver.ts";
-import { without } from "../redaction/values.ts";
+import { deliver, type Delivered, type Message } from "../base/deliver.ts";
+import { without } from "../protocol/redaction/values.ts";
 
 /** Sends requests to the SCIM server of a client, and repeats those that it may take later. */
 

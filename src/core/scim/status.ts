@@ -2,7 +2,7 @@ import type { Client, ReadTx } from "../../store/store.ts";
 import { isGood, reasonOf } from "../../scim/sending.ts";
 import { testConnection, type Profile } from "../../scim/profiles.ts";
 import { differenceOf, isSame } from "../../scim/resource.ts";
-import { requireClient } from "../clients/admin.ts";
+import { requireClient } from "../records/clients/admin.ts";
 import type { Context } from "../context.ts";
 import { createSender } from "./sender.ts";
 import { everyWanted, provisioned, recordOf, recordsOf, type Provisioned } from "./wanted.ts";

@@ -9,9 +9,9 @@ import { formProblem, managerPath, pathOf, workEmail } from "../../scim/paths.ts
 import type { Attributes } from "../../scim/resource.ts";
 import type { Profile } from "../../scim/profiles.ts";
 import { wantsCompliant } from "../../scim/sending.ts";
-import { OperationError } from "../errors.ts";
-import { activeGrant } from "../grants/grants.ts";
-import { nameOf, standardClaims } from "../scopes/claims.ts";
+import { OperationError } from "../base/errors.ts";
+import { activeGrant } from "../sign-in/grants/grants.ts";
+import { nameOf, standardClaims } from "../records/scopes/claims.ts";
 
 /** The SCIM server of a client, with what applies where the client says nothing. */
 export interface Provisioned {

@@ -1,10 +1,10 @@
 import { describesItself, type Client, type Interaction, type ReadTx, type Tx } from "../../store/store.ts";
-import { clientName, wasAllowed, type ClientName } from "../clients/clients.ts";
+import { clientName, wasAllowed, type ClientName } from "../records/clients/clients.ts";
 import type { Context } from "../context.ts";
-import type { Guidance } from "../errors.ts";
-import { restoreUser } from "../fix-commands.ts";
-import type { Named, Peer } from "../clients/document-types.ts";
-import { hashOf, sameSecret } from "../secrets.ts";
+import type { Guidance } from "../base/errors.ts";
+import { restoreUser } from "../records/fix-commands.ts";
+import type { Named, Peer } from "../records/clients/document-types.ts";
+import { hashOf, sameSecret } from "../base/secrets.ts";
 import { isAddress, networkOf } from "../../net/address.ts";
 
 /** Sign-ins and sign-outs that wait for the person at the browser, bound to that browser. What a sign-in needs is in `purpose.ts`. */

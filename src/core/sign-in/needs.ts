@@ -1,8 +1,8 @@
-import type { Factor, Met, Proof } from "../step-up/proofs.ts";
+import type { Factor, Met, Proof } from "../records/step-up/proofs.ts";
 import type { Interaction, User } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import type { LiveSession } from "../sessions/sessions.ts";
-import { OAuthError } from "../errors.ts";
+import type { LiveSession } from "./sessions/sessions.ts";
+import { OAuthError } from "../base/errors.ts";
 import { ownPagePurpose, type Needs, type Purpose } from "./purpose.ts";
 import { seconds } from "../../text/time.ts";
 import {
@@ -17,7 +17,7 @@ import {
   authenticationInfoOf,
   unreachable,
   type AuthenticationInfo,
-} from "../step-up/acr.ts";
+} from "../records/step-up/acr.ts";
 
 /** The proofs that a sign-in still needs: the user again, or another factor. `nextStep` asks here, and nothing else decides it. */
 

@@ -5,14 +5,14 @@
  * how it ends, needs.ts what of it is missing. next-step.ts is the only place that knows the order: login, then a missing
  * factor, then consent, then return.
  */
-import type { Proof } from "../step-up/proofs.ts";
+import type { Proof } from "../records/step-up/proofs.ts";
 import type { Interaction, ReadTx, Tx, User } from "../../store/store.ts";
-import { notifyClients, type EndedSessions } from "../sessions/backchannel.ts";
-import { clientOf } from "../clients/documents.ts";
+import { notifyClients, type EndedSessions } from "./sessions/backchannel.ts";
+import { clientOf } from "../records/clients/documents.ts";
 import type { Context } from "../context.ts";
-import { allowBeforehand } from "../fix-commands.ts";
-import { patternHost } from "../clients/redirect-patterns.ts";
-import { grantFor, isNewHost } from "../grants/grants.ts";
+import { allowBeforehand } from "../records/fix-commands.ts";
+import { patternHost } from "../records/clients/redirect-patterns.ts";
+import { grantFor, isNewHost } from "./grants/grants.ts";
 import {
   endInteraction,
   findForForm,
@@ -23,11 +23,11 @@ import {
   signInRecordOf,
   type Browser,
 } from "./interactions.ts";
-import { canMeet, factorsOf, givenIn } from "../step-up/acr.ts";
-import { useCurrentCode, whenCodeLeft } from "../step-up/otp.ts";
+import { canMeet, factorsOf, givenIn } from "../records/step-up/acr.ts";
+import { useCurrentCode, whenCodeLeft } from "../records/step-up/otp.ts";
 import { missingOf, currentAuthenticationInfo } from "./needs.ts";
 import { ownPagePurpose, type Ending, type SignInOutcome, type Purpose, type Question } from "./purpose.ts";
-import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "../sessions/sessions.ts";
+import { addProof, liveSession, sessionOf, startSession, type LiveSession } from "./sessions/sessions.ts";
 
 /** Decides on the next step of a sign-in, and takes it. The diagram is in `authorize.ts`. */
 

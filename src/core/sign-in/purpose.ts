@@ -1,15 +1,15 @@
 import type { ReadTx, Tx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import type { Named } from "../clients/document-types.ts";
+import type { Named } from "../records/clients/document-types.ts";
 import type { AskingApp, SignInRecord } from "./interactions.ts";
 import type { AuthorizationResponse } from "./response.ts";
-import type { LiveSession } from "../sessions/sessions.ts";
-import type { AuthenticationInfo } from "../step-up/acr.ts";
-import { OAuthError, type Guidance } from "../errors.ts";
+import type { LiveSession } from "./sessions/sessions.ts";
+import type { AuthenticationInfo } from "../records/step-up/acr.ts";
+import { OAuthError, type Guidance } from "../base/errors.ts";
 
 /**
  * What a sign-in is for: what it needs, and how it ends. Login, consent and `nextStep` know no more about it than this. There are three:
- * an authorization request (`core/authorize/purpose.ts`), an AuthnRequest of SAML (`core/saml/purpose.ts`), and one of our own pages.
+ * an authorization request (`core/protocol/authorize/purpose.ts`), an AuthnRequest of SAML (`core/saml/purpose.ts`), and one of our own pages.
  */
 export interface Purpose {
   readonly needs: Needs;

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import type { MessageMode } from "../layout/presets.ts";
-import { inQuotes, type OAuthError } from "../errors.ts";
+import type { MessageMode } from "../base/layout/presets.ts";
+import { inQuotes, type OAuthError } from "../base/errors.ts";
 
 /** The answer of the authorization endpoint to the client, once client and redirect URI are settled. */
 

@@ -1,7 +1,7 @@
 import type { Interaction, User } from "../../store/store.ts";
-import type { Guidance } from "../errors.ts";
-import { hashOf, sameSecret } from "../secrets.ts";
-import type { LiveSession } from "../sessions/sessions.ts";
+import type { Guidance } from "../base/errors.ts";
+import { hashOf, sameSecret } from "../base/secrets.ts";
+import type { LiveSession } from "./sessions/sessions.ts";
 import { InteractionError, type Browser } from "./interactions.ts";
 
 /**

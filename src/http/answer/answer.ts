@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { note } from "../web.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 import type { Context } from "../../core/context.ts";
-import { showClock } from "../../core/clock.ts";
+import { showClock } from "../../core/base/clock.ts";
 
 /** Sends responses without Express's `res.send`, which adds a validator and looks for a range: none of these responses has either. */
 

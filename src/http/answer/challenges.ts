@@ -1,6 +1,6 @@
 import type { Request } from "express";
-import { proofAlgorithms } from "../../core/tokens/dpop.ts";
-import { inQuotes, OAuthError } from "../../core/errors.ts";
+import { proofAlgorithms } from "../../core/protocol/tokens/dpop.ts";
+import { inQuotes, OAuthError } from "../../core/base/errors.ts";
 import { isBasic } from "../input/credentials.ts";
 import type { RouteRecord } from "../route.ts";
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { listClients } from "../../core/fix-commands.ts";
-import { isDocumentUrl } from "../../core/clients/documents.ts";
-import { redactorOf, valuesIn, registeredIn, type Sent } from "../../core/redaction/redactor.ts";
+import { listClients } from "../../core/records/fix-commands.ts";
+import { isDocumentUrl } from "../../core/records/clients/documents.ts";
+import { redactorOf, valuesIn, registeredIn, type Sent } from "../../core/protocol/redaction/redactor.ts";
 import { StorageError } from "../../store/store.ts";
 import { routeOf } from "../route.ts";
 import { note, type Web } from "../web.ts";

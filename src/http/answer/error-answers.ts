@@ -1,4 +1,4 @@
-import { hintOf, hintText, type CommandLine, type Hint } from "../../core/hint.ts";
+import { hintOf, hintText, type CommandLine, type Hint } from "../../core/base/hint.ts";
 import {
   HookError,
   inQuotes,
@@ -8,11 +8,11 @@ import {
   type Mismatch,
   type OperationErrorCode,
   type Paragraph,
-} from "../../core/errors.ts";
-import { DocumentError } from "../../core/clients/documents.ts";
-import { fixtureBody } from "../../core/fixture-files/source.ts";
-import type { Route } from "../../core/operations/route.ts";
-import { operations } from "../../core/operations/routes.ts";
+} from "../../core/base/errors.ts";
+import { DocumentError } from "../../core/records/clients/documents.ts";
+import { fixtureBody } from "../../core/base/fixture-files/source.ts";
+import type { Route } from "../../core/admin/operations/route.ts";
+import { operations } from "../../core/admin/operations/routes.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";
 import { StorageError } from "../../store/store.ts";

@@ -4,9 +4,9 @@
  */
 import { viewFor } from "../pages/reader.ts";
 import type { ErrorRequestHandler, Request, Response } from "express";
-import { SwappedCredentialsError } from "../../core/clients/authentication.ts";
-import { HookError, OAuthError } from "../../core/errors.ts";
-import { restoreUser } from "../../core/fix-commands.ts";
+import { SwappedCredentialsError } from "../../core/records/clients/authentication.ts";
+import { HookError, OAuthError } from "../../core/base/errors.ts";
+import { restoreUser } from "../../core/records/fix-commands.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { SamlStatusError } from "../../core/saml/purpose.ts";
 import { OtherUserError } from "../../core/sign-in/user-form.ts";

@@ -1,5 +1,5 @@
 import type { Response } from "express";
-import type { KeptRequest, Ledger } from "../../core/ledger/ledger.ts";
+import type { KeptRequest, Ledger } from "../../core/testing/ledger/ledger.ts";
 import { HttpError } from "./error-answers.ts";
 import { privateApiHeaders } from "./security-headers.ts";
 

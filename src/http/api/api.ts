@@ -1,16 +1,16 @@
 /*
- * http/api: the control API. The operations themselves are in core/operations; this folder mounts and describes them.
+ * http/api: the control API. The operations themselves are in core/admin/operations; this folder mounts and describes them.
  */
 import type { Request, RequestHandler, Response } from "express";
-import { OAuthError, OperationError } from "../../core/errors.ts";
+import { OAuthError, OperationError } from "../../core/base/errors.ts";
 import { isObject } from "../../text/json.ts";
-import { sameSecret } from "../../core/secrets.ts";
-import { inputOfRequest, progressHeader, type Route as OperationRoute } from "../../core/operations/route.ts";
-import type { Runner, RunningServer } from "../../core/operations/operation.ts";
-import { operations, type OperationName } from "../../core/operations/routes.ts";
-import { keepAct, perform } from "../../core/operations/table.ts";
-import { isCurrent, openerOf, type Opener } from "../../core/inspector/access.ts";
-import type { ControlToken } from "../../core/operators/roles.ts";
+import { sameSecret } from "../../core/base/secrets.ts";
+import { inputOfRequest, progressHeader, type Route as OperationRoute } from "../../core/admin/operations/route.ts";
+import type { Runner, RunningServer } from "../../core/admin/operations/operation.ts";
+import { operations, type OperationName } from "../../core/admin/operations/routes.ts";
+import { keepAct, perform } from "../../core/admin/operations/table.ts";
+import { isCurrent, openerOf, type Opener } from "../../core/records/inspector/access.ts";
+import type { ControlToken } from "../../core/records/operators/roles.ts";
 import { answerTo, HttpError } from "../answer/error-answers.ts";
 import { sendJson, setClockHeader } from "../answer/answer.ts";
 import { jsonBodyFor } from "./body.ts";
@@ -18,8 +18,8 @@ import type { Handlers, Route } from "../route.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import { isOwnOrigin } from "../input/host-check.ts";
 import { note, type Web } from "../web.ts";
-import { after, current, differences } from "../../core/ledger/filter.ts";
-import { requestJson, type RequestRecord } from "../../core/ledger/request-json.ts";
+import { after, current, differences } from "../../core/testing/ledger/filter.ts";
+import { requestJson, type RequestRecord } from "../../core/testing/ledger/request-json.ts";
 import { streamLedger } from "../answer/event-stream.ts";
 
 /** The control API: the table of operations as routes below `/_idp/api`. Refusals are answered in `errors.ts`. */
@@ -89,7 +89,7 @@ async function inputOf(req: Request, name: OperationName): Promise<Readonly<Reco
   const given: unknown = inBody ? (req.body ?? {}) : req.query;
   if (!isObject(given)) throw new OperationError("usage", "the body must be a JSON object");
   if (inBody || Object.keys(given).length === 0) return inputOfRequest(req.params, given);
-  const { ofQuery } = await import("../../core/operations/schemas/input.ts");
+  const { ofQuery } = await import("../../core/admin/operations/schemas/input.ts");
   const { input } = await operations[name].load();
   return inputOfRequest(req.params, ofQuery(input, given));
 }
@@ -199,7 +199,7 @@ const streamRequests =
   async (req, res) => {
     const again = req.headers["last-event-id"];
     const given = { ...req.query, ...(typeof again === "string" && again !== "" && { since: again }) };
-    const { checkInput, ofQuery } = await import("../../core/operations/schemas/input.ts");
+    const { checkInput, ofQuery } = await import("../../core/admin/operations/schemas/input.ts");
     const { input } = await operations["requests.list"].load();
     const { parts, ...filter } = await checkInput(input, ofQuery(input, given));
     const { since } = filter;

@@ -1,15 +1,24 @@
 import * as z from "zod";
 import type { JsonObject } from "../../text/json.ts";
-import { clientSchema } from "../../core/client-metadata/schema.ts";
-import { addedClientRules, fixtureClientRules } from "../../core/client-metadata/rules-json-schema.ts";
-import { beyondZod, fixtureFileSchema, type ClientRules } from "../../core/fixtures/schema.ts";
-import { faultSchema } from "../../core/controls/faults/schema.ts";
-import { userSchema } from "../../core/users/schema.ts";
-import { clientInput, clientPatch, clientRecord, contents } from "../../core/operations/schemas/given.ts";
-import { pathNames, type Route } from "../../core/operations/route.ts";
-import { client, clock, grant, issuer, key, request, session, snapshot } from "../../core/operations/schemas/shown.ts";
-import { fault } from "../../core/operations/schemas/shown-faults.ts";
-import { user } from "../../core/operations/schemas/shown-users.ts";
+import { clientSchema } from "../../core/protocol/client-metadata/schema.ts";
+import { addedClientRules, fixtureClientRules } from "../../core/protocol/client-metadata/rules-json-schema.ts";
+import { beyondZod, fixtureFileSchema, type ClientRules } from "../../core/admin/fixtures/schema.ts";
+import { faultSchema } from "../../core/testing/controls/faults/schema.ts";
+import { userSchema } from "../../core/records/users/schema.ts";
+import { clientInput, clientPatch, clientRecord, contents } from "../../core/admin/operations/schemas/given.ts";
+import { pathNames, type Route } from "../../core/admin/operations/route.ts";
+import {
+  client,
+  clock,
+  grant,
+  issuer,
+  key,
+  request,
+  session,
+  snapshot,
+} from "../../core/admin/operations/schemas/shown.ts";
+import { fault } from "../../core/admin/operations/schemas/shown-faults.ts";
+import { user } from "../../core/admin/operations/schemas/shown-users.ts";
 
 /** The JSON Schemas of the OpenAPI document, with names for those that are used in more than one place. */
 

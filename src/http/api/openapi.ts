@@ -1,10 +1,10 @@
 import * as z from "zod";
 import type { JsonObject } from "../../text/json.ts";
-import { jsonValueSchema } from "../../core/fixtures/schema.ts";
-import { pathNames, renamed, type Route } from "../../core/operations/route.ts";
-import type { Operation } from "../../core/operations/operation.ts";
-import { operations, type OperationName } from "../../core/operations/routes.ts";
-import { baseOf } from "../../core/endpoints.ts";
+import { jsonValueSchema } from "../../core/admin/fixtures/schema.ts";
+import { pathNames, renamed, type Route } from "../../core/admin/operations/route.ts";
+import type { Operation } from "../../core/admin/operations/operation.ts";
+import { operations, type OperationName } from "../../core/admin/operations/routes.ts";
+import { baseOf } from "../../core/base/endpoints.ts";
 import { fitsEmpty, inDocument, jsonSchemas, refTo, errors, errorsOf, errorSchema } from "./openapi-schemas.ts";
 
 /** The OpenAPI document of the control API, made from the table of operations: it lists what is mounted, and nothing else. */

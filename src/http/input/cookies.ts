@@ -3,7 +3,7 @@ import { parse, serialize } from "cookie";
 import type { Request, Response } from "express";
 import type { Browser } from "../../core/sign-in/interactions.ts";
 import { isByPage, isForeignPart } from "./host-check.ts";
-import type { Peer } from "../../core/clients/document-types.ts";
+import type { Peer } from "../../core/records/clients/document-types.ts";
 import { note, type Web } from "../web.ts";
 
 /** What a person chose for every page. It is kept in the browser, beside what their account says. */

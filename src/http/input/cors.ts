@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from "express";
-import { isClientOrigin, isOwnOriginOf } from "../../core/clients/clients.ts";
+import { isClientOrigin, isOwnOriginOf } from "../../core/records/clients/clients.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
 import type { Cors } from "../route.ts";
 import type { Web } from "../web.ts";

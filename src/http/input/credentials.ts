@@ -1,16 +1,16 @@
 import type { Request, RequestHandler } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import type { ClientCredentials } from "../../core/clients/client-credentials.ts";
-import type { PresentedToken } from "../../core/tokens/dpop-binding.ts";
-import { OAuthError } from "../../core/errors.ts";
-import { listClients } from "../../core/fix-commands.ts";
-import { readJws } from "../../core/keys/jws.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import type { ClientCredentials } from "../../core/records/clients/client-credentials.ts";
+import type { PresentedToken } from "../../core/protocol/tokens/dpop-binding.ts";
+import { OAuthError } from "../../core/base/errors.ts";
+import { listClients } from "../../core/records/fix-commands.ts";
+import { readJws } from "../../core/records/keys/jws.ts";
 import { addressOf, peerOf } from "./cookies.ts";
 import { backchannelOf } from "./host-check.ts";
 import { bodyParameters, single } from "./params.ts";
 import type { Web } from "../web.ts";
-import { type Proof, nextNonce } from "../../core/tokens/dpop.ts";
-import { baseOf, type EndpointName } from "../../core/endpoints.ts";
+import { type Proof, nextNonce } from "../../core/protocol/tokens/dpop.ts";
+import { baseOf, type EndpointName } from "../../core/base/endpoints.ts";
 
 /** RFC 6749 2.3.1: both values are form-encoded before they are joined. */
 function formDecode(value: string): string {

@@ -1,6 +1,6 @@
-import { relyingParty, worksAt } from "../../core/step-up/proofs.ts";
+import { relyingParty, worksAt } from "../../core/records/step-up/proofs.ts";
 import type { Request, RequestHandler } from "express";
-import { allowHost } from "../../core/fix-commands.ts";
+import { allowHost } from "../../core/records/fix-commands.ts";
 import { isAddress, isLoopbackHost } from "../../net/address.ts";
 import { HttpError } from "../answer/error-answers.ts";
 import { routeOf } from "../route.ts";

@@ -3,8 +3,8 @@
  */
 import { parse } from "node:querystring";
 import type { Request } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { OAuthError } from "../../core/errors.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { OAuthError } from "../../core/base/errors.ts";
 import { isObject } from "../../text/json.ts";
 
 /** A request of a page of a sign-in, which its path names. */

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { inspectorCsrf, isCurrent, type Opener } from "../../core/inspector/access.ts";
-import { operations, type OperationName } from "../../core/operations/routes.ts";
-import { may, type Role } from "../../core/operators/roles.ts";
-import { sameSecret } from "../../core/secrets.ts";
-import { flowForm } from "../../core/ledger/filter.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { inspectorCsrf, isCurrent, type Opener } from "../../core/records/inspector/access.ts";
+import { operations, type OperationName } from "../../core/admin/operations/routes.ts";
+import { may, type Role } from "../../core/records/operators/roles.ts";
+import { sameSecret } from "../../core/base/secrets.ts";
+import { flowForm } from "../../core/testing/ledger/filter.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { viewFor } from "../pages/reader.ts";
 import { redirect } from "../answer/answer.ts";

@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
-import { expirable } from "../../core/controls/expire.ts";
-import { OperationError } from "../../core/errors.ts";
-import { flowForm } from "../../core/ledger/filter.ts";
-import { run, perform } from "../../core/operations/table.ts";
+import { expirable } from "../../core/testing/controls/expire.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { flowForm } from "../../core/testing/ledger/filter.ts";
+import { run, perform } from "../../core/admin/operations/table.ts";
 import { InteractionError } from "../../core/sign-in/interactions.ts";
 import { redirect } from "../answer/answer.ts";
 import { performed } from "../api/api.ts";

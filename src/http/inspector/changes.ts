@@ -1,9 +1,9 @@
-import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
 import type { Context } from "../../core/context.ts";
-import { commandOn, flagWith } from "../../core/hint.ts";
+import { commandOn, flagWith } from "../../core/base/hint.ts";
 import { durationOf } from "../../text/time.ts";
-import type { OperationName } from "../../core/operations/routes.ts";
-import { run as runNamed, type OperationInput, type OperationOutput } from "../../core/operations/table.ts";
+import type { OperationName } from "../../core/admin/operations/routes.ts";
+import { run as runNamed, type OperationInput, type OperationOutput } from "../../core/admin/operations/table.ts";
 import { formatDuration, formatTime, timeZoneHere } from "../pages/templates/texts.ts";
 import type { Tab } from "./access.ts";
 import { faultCommand, faultIn, faultOf } from "./fault-form.ts";

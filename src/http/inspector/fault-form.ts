@@ -1,10 +1,10 @@
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import type { Problem } from "../../core/errors.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import type { Problem } from "../../core/base/errors.ts";
 import { parseJson, isObject } from "../../text/json.ts";
-import { flagOf, flagWith } from "../../core/hint.ts";
-import type { FaultInput } from "../../core/controls/faults/faults.ts";
-import { faultEndpoints, faultMethods } from "../../core/controls/faults/endpoints.ts";
-import { flawNames } from "../../core/controls/faults/flaw-list.ts";
+import { flagOf, flagWith } from "../../core/base/hint.ts";
+import type { FaultInput } from "../../core/testing/controls/faults/faults.ts";
+import { faultEndpoints, faultMethods } from "../../core/testing/controls/faults/endpoints.ts";
+import { flawNames } from "../../core/testing/controls/faults/flaw-list.ts";
 import { single } from "../input/params.ts";
 
 /** The form that adds a fault: its fields are those of the operation, and the flags of the command. */

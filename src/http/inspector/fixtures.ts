@@ -1,6 +1,6 @@
 import type { Context } from "../../core/context.ts";
-import { OperationError, problemText } from "../../core/errors.ts";
-import { checkFixturesInUse } from "../../core/seed/apply.ts";
+import { OperationError, problemText } from "../../core/base/errors.ts";
+import { checkFixturesInUse } from "../../core/admin/seed/apply.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";
 import type { Renderer } from "../pages/templates/render.ts";

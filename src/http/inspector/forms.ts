@@ -1,9 +1,9 @@
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { OperationError } from "../../core/errors.ts";
-import { commandOn, flagWith } from "../../core/hint.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { commandOn, flagWith } from "../../core/base/hint.ts";
 import { parseJson, isObject, sameJson, type JsonObject } from "../../text/json.ts";
-import { expirable } from "../../core/controls/expire.ts";
-import { editedRoles, type UserView } from "../../core/users/users.ts";
+import { expirable } from "../../core/testing/controls/expire.ts";
+import { editedRoles, type UserView } from "../../core/records/users/users.ts";
 import { every, single } from "../input/params.ts";
 
 /** Forms with several fields: each becomes the JSON that the operation takes, and the command that does the same. */

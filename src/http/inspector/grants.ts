@@ -1,4 +1,4 @@
-import { run } from "../../core/operations/table.ts";
+import { run } from "../../core/admin/operations/table.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";

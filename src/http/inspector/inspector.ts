@@ -7,7 +7,7 @@
  * lists the changes. A file for each tab makes its view. issuers.ts leads to the other issuers of the process.
  */
 import type { Request, Response } from "express";
-import { roles, type Role } from "../../core/operators/roles.ts";
+import { roles, type Role } from "../../core/records/operators/roles.ts";
 import { leadTo } from "../answer/answer.ts";
 import { formBody } from "../input/bodies.ts";
 import { scriptPath } from "../pages/templates/render.ts";

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import type { OpenIssuer } from "../../core/issuers/issuer-view.ts";
-import { OperationError } from "../../core/errors.ts";
-import { inspectorAddress } from "../../core/inspector/access.ts";
+import type { OpenIssuer } from "../../core/records/issuers/issuer-view.ts";
+import { OperationError } from "../../core/base/errors.ts";
+import { inspectorAddress } from "../../core/records/inspector/access.ts";
 import { redirect } from "../answer/answer.ts";
 import { single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";

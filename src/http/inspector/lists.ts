@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
 import { queryParameters, single } from "../input/params.ts";
 import type { writerOf } from "../pages/page-writer.ts";
 import { formatNumber, type Text } from "../pages/templates/texts.ts";

@@ -1,10 +1,10 @@
-import { run } from "../../core/operations/table.ts";
+import { run } from "../../core/admin/operations/table.ts";
 import type { Request, Response } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { OperationError, problemText } from "../../core/errors.ts";
-import { fixtureFiles } from "../../core/seed/apply.ts";
-import { hashOf, sameSecret } from "../../core/secrets.ts";
-import { showClock } from "../../core/clock.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { OperationError, problemText } from "../../core/base/errors.ts";
+import { fixtureFiles } from "../../core/admin/seed/apply.ts";
+import { hashOf, sameSecret } from "../../core/base/secrets.ts";
+import { showClock } from "../../core/base/clock.ts";
 import { viewFor } from "../pages/reader.ts";
 import { answerTo } from "../answer/error-answers.ts";
 import { bodyParameters, every, queryParameters, single } from "../input/params.ts";

@@ -1,6 +1,6 @@
-import { run } from "../../core/operations/table.ts";
-import { delayOf, errorCodeOf, hasOwnResponse, type Fault } from "../../core/controls/faults/faults.ts";
-import { expirable } from "../../core/controls/expire.ts";
+import { run } from "../../core/admin/operations/table.ts";
+import { delayOf, errorCodeOf, hasOwnResponse, type Fault } from "../../core/testing/controls/faults/faults.ts";
+import { expirable } from "../../core/testing/controls/expire.ts";
 import { bodyParameters, single } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";
 import { sendPage, type Page } from "../pages/page-writer.ts";

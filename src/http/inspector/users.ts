@@ -1,7 +1,7 @@
-import { hasLoginClient } from "../../core/clients/clients.ts";
-import { baseOf } from "../../core/endpoints.ts";
-import { lookedThrough, pageOfUsers, rolesAndGroups, userStatuses } from "../../core/login/picker.ts";
-import { editedRoles, tellingRoles } from "../../core/users/users.ts";
+import { hasLoginClient } from "../../core/records/clients/clients.ts";
+import { baseOf } from "../../core/base/endpoints.ts";
+import { lookedThrough, pageOfUsers, rolesAndGroups, userStatuses } from "../../core/sign-in/login/picker.ts";
+import { editedRoles, tellingRoles } from "../../core/records/users/users.ts";
 import type { User } from "../../store/store.ts";
 import { bodyParameters } from "../input/params.ts";
 import { pageCommand } from "../pages/commands.ts";

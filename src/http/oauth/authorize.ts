@@ -1,13 +1,13 @@
 /*
  * http/oauth: the endpoints of the protocol, one file per endpoint, named as in the contract.
  */
-import type { Outcome, OutcomeKind } from "../../core/ledger/outcome.ts";
+import type { Outcome, OutcomeKind } from "../../core/testing/ledger/outcome.ts";
 import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
-import { beginAuthorization } from "../../core/authorize/authorize.ts";
+import { beginAuthorization } from "../../core/protocol/authorize/authorize.ts";
 import type { StepResult } from "../../core/sign-in/next-step.ts";
-import { authorizeParameters, type RawParameters } from "../../core/authorize/parameters.ts";
-import { OAuthError } from "../../core/errors.ts";
+import { authorizeParameters, type RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { OAuthError } from "../../core/base/errors.ts";
 import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { knownBrowser, readBrowser, setBrowserCookie, setSessionCookie } from "../input/cookies.ts";

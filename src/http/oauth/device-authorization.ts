@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { authenticateDevice, beginDevice } from "../../core/device/begin.ts";
+import { authenticateDevice, beginDevice } from "../../core/protocol/device/begin.ts";
 import { addressOf } from "../input/cookies.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";

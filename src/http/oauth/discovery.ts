@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from "express";
 import type { Context } from "../../core/context.ts";
-import { metadata, usesIdJag } from "../../core/discovery.ts";
-import { supportedScopes } from "../../core/scopes/scopes.ts";
+import { metadata, usesIdJag } from "../../core/protocol/discovery.ts";
+import { supportedScopes } from "../../core/records/scopes/scopes.ts";
 import { cut } from "../../text/redacted.ts";
 import { sendJson } from "../answer/answer.ts";
 import { apiHeaders, checkedApiHeaders, privateApiHeaders } from "../answer/security-headers.ts";

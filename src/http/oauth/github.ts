@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from "express";
-import { authenticateClient } from "../../core/clients/authentication.ts";
-import { OAuthError } from "../../core/errors.ts";
-import type { PresentedToken } from "../../core/tokens/dpop-binding.ts";
-import { endAccess, readEmails, readOrgs } from "../../core/tokens/github.ts";
-import { RedirectUriError } from "../../core/tokens/grant-types/authorization-code.ts";
-import { readUserInfo } from "../../core/tokens/userinfo.ts";
+import { authenticateClient } from "../../core/records/clients/authentication.ts";
+import { OAuthError } from "../../core/base/errors.ts";
+import type { PresentedToken } from "../../core/protocol/tokens/dpop-binding.ts";
+import { endAccess, readEmails, readOrgs } from "../../core/protocol/tokens/github.ts";
+import { RedirectUriError } from "../../core/protocol/tokens/grant-types/authorization-code.ts";
+import { readUserInfo } from "../../core/protocol/tokens/userinfo.ts";
 import { sendJson, sendText } from "../answer/answer.ts";
 import { cleaned, cleanerFor } from "../answer/cleaned.ts";
 import { answerTo, errorBody, type ErrorAnswer } from "../answer/error-answers.ts";

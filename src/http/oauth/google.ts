@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
-import { rsaCertificates } from "../../core/keys/certificates.ts";
-import { OAuthError } from "../../core/errors.ts";
-import { revokeToken } from "../../core/tokens/revoke.ts";
+import { rsaCertificates } from "../../core/records/keys/certificates.ts";
+import { OAuthError } from "../../core/base/errors.ts";
+import { revokeToken } from "../../core/protocol/tokens/revoke.ts";
 import { sendJson } from "../answer/answer.ts";
 import { checkedApiHeaders } from "../answer/security-headers.ts";
 import { bodyParameters, queryParameters, single } from "../input/params.ts";

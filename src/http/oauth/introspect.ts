@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { authenticateClient } from "../../core/clients/authentication.ts";
-import { OAuthError } from "../../core/errors.ts";
-import { introspect } from "../../core/tokens/introspect.ts";
+import { authenticateClient } from "../../core/records/clients/authentication.ts";
+import { OAuthError } from "../../core/base/errors.ts";
+import { introspect } from "../../core/protocol/tokens/introspect.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { bodyParameters, single } from "../input/params.ts";

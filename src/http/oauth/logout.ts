@@ -1,11 +1,17 @@
 import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { authenticateClient } from "../../core/clients/authentication.ts";
-import { logoutByRefreshToken } from "../../core/logout/refresh-token.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { authenticateClient } from "../../core/records/clients/authentication.ts";
+import { logoutByRefreshToken } from "../../core/protocol/logout/refresh-token.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";
-import { answerLogout, beginLogout, logoutParameters, showLogout, type SignedOut } from "../../core/logout/logout.ts";
+import {
+  answerLogout,
+  beginLogout,
+  logoutParameters,
+  showLogout,
+  type SignedOut,
+} from "../../core/protocol/logout/logout.ts";
 import { redirect } from "../answer/answer.ts";
 import { noteRegistered, noteUnchecked } from "../answer/cleaned.ts";
 import { asGet, tooLongForGet } from "./authorize.ts";

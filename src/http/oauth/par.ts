@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import { authenticateClient } from "../../core/clients/authentication.ts";
-import { pushRequest } from "../../core/authorize/par.ts";
+import { authenticateClient } from "../../core/records/clients/authentication.ts";
+import { pushRequest } from "../../core/protocol/authorize/par.ts";
 import { clientCredentials, proofOf } from "../input/credentials.ts";
 import { bodyParameters } from "../input/params.ts";
 import { addressOf } from "../input/cookies.ts";

@@ -5,7 +5,7 @@ import {
   removeRegistration,
   updateRegistration,
   type RegistrationAccess,
-} from "../../core/register/register.ts";
+} from "../../core/admin/register/register.ts";
 import { sendJson } from "../answer/answer.ts";
 import { addressOf } from "../input/cookies.ts";
 import { privateApiHeaders } from "../answer/security-headers.ts";

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { authenticateClient } from "../../core/clients/authentication.ts";
-import { OAuthError } from "../../core/errors.ts";
-import { revokeToken } from "../../core/tokens/revoke.ts";
+import { authenticateClient } from "../../core/records/clients/authentication.ts";
+import { OAuthError } from "../../core/base/errors.ts";
+import { revokeToken } from "../../core/protocol/tokens/revoke.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials } from "../input/credentials.ts";
 import { bodyParameters, single } from "../input/params.ts";

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
-import { token } from "../../core/tokens/endpoint.ts";
-import { tokenParameters } from "../../core/tokens/grant-types/list.ts";
-import type { AnyTokenResponse } from "../../core/tokens/settle.ts";
+import { token } from "../../core/protocol/tokens/endpoint.ts";
+import { tokenParameters } from "../../core/protocol/tokens/grant-types/list.ts";
+import type { AnyTokenResponse } from "../../core/protocol/tokens/settle.ts";
 import { sendJson } from "../answer/answer.ts";
 import { clientCredentials, proofOf } from "../input/credentials.ts";
 import { bodyParameters, every, single } from "../input/params.ts";

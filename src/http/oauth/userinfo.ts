@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { readUserInfo } from "../../core/tokens/userinfo.ts";
+import { readUserInfo } from "../../core/protocol/tokens/userinfo.ts";
 import { sendJson } from "../answer/answer.ts";
 import { accessToken, proofOf } from "../input/credentials.ts";
 import { bodyParameters, queryParameters } from "../input/params.ts";

@@ -1,6 +1,11 @@
 import type { RequestHandler } from "express";
-import { findWorkload, workloadJwksPath, workloadMetadata, workloadJwks } from "../../core/workloads/workloads.ts";
-import { discoveryPath } from "../../core/endpoints.ts";
+import {
+  findWorkload,
+  workloadJwksPath,
+  workloadMetadata,
+  workloadJwks,
+} from "../../core/protocol/workloads/workloads.ts";
+import { discoveryPath } from "../../core/base/endpoints.ts";
 import { sendJson } from "../answer/answer.ts";
 import { checkedApiHeaders } from "../answer/security-headers.ts";
 import { notFound } from "../not-found.ts";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { addPasskey, removePasskey, type PasskeyChange } from "../../core/factors/passkeys.ts";
+import { addPasskey, removePasskey, type PasskeyChange } from "../../core/sign-in/factors/passkeys.ts";
 import { redirect } from "../answer/answer.ts";
 import { readBrowser } from "../input/cookies.ts";
 import { requireOwnOrigin } from "../input/host-check.ts";

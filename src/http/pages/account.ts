@@ -8,12 +8,12 @@ import {
   signOut,
   type AccountPage,
   type ConnectedApp,
-} from "../../core/account/account.ts";
-import { clientNameOf } from "../../core/clients/clients.ts";
-import { showOwnFactors } from "../../core/factors/passkeys.ts";
-import { beginSignIn } from "../../core/authorize/authorize.ts";
+} from "../../core/sign-in/account/account.ts";
+import { clientNameOf } from "../../core/records/clients/clients.ts";
+import { showOwnFactors } from "../../core/sign-in/factors/passkeys.ts";
+import { beginSignIn } from "../../core/protocol/authorize/authorize.ts";
 import type { Needs } from "../../core/sign-in/purpose.ts";
-import { OAuthError } from "../../core/errors.ts";
+import { OAuthError } from "../../core/base/errors.ts";
 import { redirect } from "../answer/answer.ts";
 import { noteUnchecked } from "../answer/cleaned.ts";
 import { takeStep } from "../oauth/authorize.ts";

@@ -1,6 +1,6 @@
 import { unbranded, type BrandView } from "./views.ts";
 import type { RequestHandler } from "express";
-import type { Brand } from "../../core/brand/brand.ts";
+import type { Brand } from "../../core/base/brand/brand.ts";
 import { sendText } from "../answer/answer.ts";
 import { assetHeaders, iconHeaders } from "../answer/security-headers.ts";
 import { HttpError } from "../answer/error-answers.ts";

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import { hasLoginClient } from "../../core/clients/clients.ts";
-import { pageHint, type Hint } from "../../core/hint.ts";
+import { hasLoginClient } from "../../core/records/clients/clients.ts";
+import { pageHint, type Hint } from "../../core/base/hint.ts";
 import { routeOf } from "../route.ts";
 import { isBehindScenes, note, type Web } from "../web.ts";
 

@@ -1,9 +1,9 @@
 import { requestView, scopeIn, viewFor } from "./reader.ts";
 import { personOf } from "./views.ts";
 import type { Response } from "express";
-import { clientLinks, clientName } from "../../core/clients/clients.ts";
-import { consent, showConsent, type ConsentPage, type ScopeRow } from "../../core/consent/consent.ts";
-import { OAuthError } from "../../core/errors.ts";
+import { clientLinks, clientName } from "../../core/records/clients/clients.ts";
+import { consent, showConsent, type ConsentPage, type ScopeRow } from "../../core/sign-in/consent/consent.ts";
+import { OAuthError } from "../../core/base/errors.ts";
 import { resumeSignIn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";

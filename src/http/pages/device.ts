@@ -1,9 +1,9 @@
 import { scopeIn, viewFor } from "./reader.ts";
 import { type AppView, type ScopeView, type View } from "./views.ts";
 import type { Request, Response } from "express";
-import { devicePath } from "../../core/endpoints.ts";
-import type { Guidance } from "../../core/errors.ts";
-import { decideDevice, showDevice, typedCode } from "../../core/device/device.ts";
+import { devicePath } from "../../core/base/endpoints.ts";
+import type { Guidance } from "../../core/base/errors.ts";
+import { decideDevice, showDevice, typedCode } from "../../core/protocol/device/device.ts";
 import { signInFirst } from "./account.ts";
 import { readBrowser } from "../input/cookies.ts";
 import { isForeignPart, requireOwnOrigin } from "../input/host-check.ts";

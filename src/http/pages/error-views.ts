@@ -1,5 +1,5 @@
 import type { AppView, View } from "./views.ts";
-import type { Mismatch } from "../../core/errors.ts";
+import type { Mismatch } from "../../core/base/errors.ts";
 
 /** What the pages of errors show. http/answer/errors.ts fills it in, and pages.ts renders it: `renderError`, `renderEnded`. */
 

@@ -1,8 +1,8 @@
 import { requestView, viewFor } from "./reader.ts";
 import { personOf } from "./views.ts";
 import type { Response } from "express";
-import type { Guidance } from "../../core/errors.ts";
-import { giveFactor, showFactor, type FactorPage } from "../../core/factors/factor.ts";
+import type { Guidance } from "../../core/base/errors.ts";
+import { giveFactor, showFactor, type FactorPage } from "../../core/sign-in/factors/factor.ts";
 import { resumeSignIn } from "../../core/sign-in/next-step.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";

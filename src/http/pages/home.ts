@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { metadataAddress } from "../../core/discovery.ts";
+import { metadataAddress } from "../../core/protocol/discovery.ts";
 import { formPageHeaders, plainPageHeaders } from "../answer/security-headers.ts";
 import { queryParameters, single } from "../input/params.ts";
 import { issuerUrl, type Web } from "../web.ts";

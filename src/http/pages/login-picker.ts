@@ -1,5 +1,5 @@
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import { fold, lookedThrough, pageOfUsers, userStatuses } from "../../core/login/picker.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { fold, lookedThrough, pageOfUsers, userStatuses } from "../../core/sign-in/login/picker.ts";
 import type { User } from "../../store/store.ts";
 import { single } from "../input/params.ts";
 import type { Web } from "../web.ts";

@@ -1,9 +1,9 @@
 import { requestView, viewFor } from "./reader.ts";
 import { pickerLinks, pickerOf, pickerPageSize, pickerView } from "./login-picker.ts";
 import type { Response } from "express";
-import { devicePath } from "../../core/endpoints.ts";
-import { addUnknownUser, restoreUser } from "../../core/fix-commands.ts";
-import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/login/login.ts";
+import { devicePath } from "../../core/base/endpoints.ts";
+import { addUnknownUser, restoreUser } from "../../core/records/fix-commands.ts";
+import { barredState, login, showLogin, type LoginPage, type LoginResult } from "../../core/sign-in/login/login.ts";
 import { takeStep } from "../oauth/authorize.ts";
 import { inspectCommand, pageFix } from "./commands.ts";
 import { knownBrowser, readBrowser } from "../input/cookies.ts";
@@ -12,7 +12,7 @@ import { sendPage, writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./templates/render.ts";
 import { formatDuration, formatNumber, type Text } from "./templates/texts.ts";
 import { bodyParameters, queryParameters, single, type UidRequest } from "../input/params.ts";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
 import { note, noteRefusal, type Web } from "../web.ts";
 
 /** The login page. */

@@ -1,6 +1,6 @@
 import { themes, type FieldView, type ScopeView, type View } from "./views.ts";
 import type { Response, RequestHandler } from "express";
-import { singleClaim } from "../../core/scopes/claims.ts";
+import { singleClaim } from "../../core/records/scopes/claims.ts";
 import { jsonType, prefersHtml, sendText } from "../answer/answer.ts";
 import { contentOf, wordsOf, type PageContent } from "./templates/page-content.ts";
 import type { PageFrame, Renderer } from "./templates/render.ts";

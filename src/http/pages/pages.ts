@@ -3,7 +3,7 @@
  * handlers here) turns it into the values of its template; render.ts renders with Eta, in the words of texts.ts. views.ts has what views share.
  */
 import type { LogoutView, SignedOutView } from "./views.ts";
-import { inQuotes, type Mismatch } from "../../core/errors.ts";
+import { inQuotes, type Mismatch } from "../../core/base/errors.ts";
 import { writerOf, type Page } from "./page-writer.ts";
 import type { Renderer } from "./templates/render.ts";
 import { plainPageHeaders } from "../answer/security-headers.ts";

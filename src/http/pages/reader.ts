@@ -1,12 +1,12 @@
-import type { NamedScope } from "../../core/consent/consent.ts";
+import type { NamedScope } from "../../core/sign-in/consent/consent.ts";
 import type { RequestNote, RequestSummary } from "../../core/sign-in/purpose.ts";
 import { themes, type RequestView, type ScopeView, type Theme, type View } from "./views.ts";
 import type { Request, Response } from "express";
-import { authorizeParameters, type RawParameters } from "../../core/authorize/parameters.ts";
-import { logoutParameters } from "../../core/logout/logout.ts";
+import { authorizeParameters, type RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import { logoutParameters } from "../../core/protocol/logout/logout.ts";
 import { redacted } from "../../text/redacted.ts";
-import { isList, isOpenInAddress } from "../../core/redaction/places.ts";
-import { shownValue } from "../../core/redaction/values.ts";
+import { isList, isOpenInAddress } from "../../core/protocol/redaction/places.ts";
+import { shownValue } from "../../core/protocol/redaction/values.ts";
 import { readPreference, setPreference } from "../input/cookies.ts";
 import { queryParameters } from "../input/params.ts";
 import { routeOf, type RouteName } from "../route.ts";

@@ -1,10 +1,10 @@
 import { viewFor } from "./reader.ts";
 import type { Request, Response } from "express";
-import { leavesOf } from "../../core/consent/consent.ts";
-import { tryItClientId } from "../../core/identifiers.ts";
-import { OAuthError, type Guidance } from "../../core/errors.ts";
-import { readUserInfo } from "../../core/tokens/userinfo.ts";
-import { reservedClaims } from "../../core/scopes/claim-table.ts";
+import { leavesOf } from "../../core/sign-in/consent/consent.ts";
+import { tryItClientId } from "../../core/base/identifiers.ts";
+import { OAuthError, type Guidance } from "../../core/base/errors.ts";
+import { readUserInfo } from "../../core/protocol/tokens/userinfo.ts";
+import { reservedClaims } from "../../core/records/scopes/claim-table.ts";
 import {
   beginTryIt,
   checkTryItCsrf,
@@ -14,9 +14,9 @@ import {
   tryItCsrf,
   tryItPaths,
   type TryItSecrets,
-} from "../../core/try-it/try-it.ts";
-import type { RawParameters } from "../../core/authorize/parameters.ts";
-import type { DecodedToken } from "../../core/tokens/read/decode.ts";
+} from "../../core/testing/try-it/try-it.ts";
+import type { RawParameters } from "../../core/protocol/authorize/parameters.ts";
+import type { DecodedToken } from "../../core/protocol/tokens/read/decode.ts";
 import { exactJson } from "../../text/json.ts";
 import { redirect } from "../answer/answer.ts";
 import { answerTo, errorBody, HttpError } from "../answer/error-answers.ts";

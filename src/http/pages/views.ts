@@ -1,5 +1,5 @@
-import { colorsOf, initialsOf } from "../../core/scopes/avatar.ts";
-import { badgesOf } from "../../core/users/users.ts";
+import { colorsOf, initialsOf } from "../../core/records/scopes/avatar.ts";
+import { badgesOf } from "../../core/records/users/users.ts";
 import type { User } from "../../store/store.ts";
 import type { Text } from "./templates/texts.ts";
 

@@ -1,7 +1,7 @@
 import { viewFor } from "../pages/reader.ts";
 import type { Request, Response } from "express";
-import { baseOf } from "../../core/endpoints.ts";
-import type { SignedOut } from "../../core/logout/logout.ts";
+import { baseOf } from "../../core/base/endpoints.ts";
+import type { SignedOut } from "../../core/protocol/logout/logout.ts";
 import type { LogoutReply } from "../../core/sign-in/interactions.ts";
 import type { Brought } from "../../core/saml/message.ts";
 import { SamlStatusError, type SamlPlan } from "../../core/saml/purpose.ts";

@@ -1,9 +1,9 @@
-import { singleFactor } from "../../core/step-up/proofs.ts";
+import { singleFactor } from "../../core/records/step-up/proofs.ts";
 import { isObject } from "../../text/json.ts";
 import { noteLoss, numberOf, textOf, unusable, type PlacedValue, type Draft } from "../draft.ts";
 import type { SourceRecord } from "../entry.ts";
 import { jsonIn } from "./mappers.ts";
-import { settingsSchema } from "../../core/settings/schema.ts";
+import { settingsSchema } from "../../core/admin/settings/schema.ts";
 
 /** Levels of authentication of a Keycloak realm and its clients (`acr.loa.map`): values of `acr`, and the factors that meet each. */
 

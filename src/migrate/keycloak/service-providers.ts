@@ -1,7 +1,7 @@
-import { checkHttpHost, checkEndpointUri } from "../../core/clients/redirect-uri.ts";
-import { keyKindOf } from "../../core/keys/certificate.ts";
-import type { SamlFields } from "../../core/service-providers/schema.ts";
-import { defaultSettings } from "../../core/settings/table.ts";
+import { checkHttpHost, checkEndpointUri } from "../../core/records/redirect-uri.ts";
+import { keyKindOf } from "../../core/records/keys/certificate.ts";
+import type { SamlFields } from "../../core/records/service-providers/schema.ts";
+import { defaultSettings } from "../../core/admin/settings/table.ts";
 import { addServiceProvider } from "../draft-clients.ts";
 import { noteLoss, numberOf, unusable, type PlacedValue } from "../draft.ts";
 import type { SourceRecord } from "../entry.ts";

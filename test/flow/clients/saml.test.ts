@@ -1,7 +1,7 @@
 import { SAML, type SamlConfig } from "@node-saml/passport-saml";
 import { expect, test } from "vitest";
 import { approve, Browser, formsOf } from "../../helpers/browser.ts";
-import type { SamlFields } from "../../../src/core/service-providers/schema.ts";
+import type { SamlFields } from "../../../src/core/records/service-providers/schema.ts";
 import { serve } from "../../helpers/app.ts";
 import { newKey, passwordClass, registerSp } from "../../helpers/saml.ts";
 

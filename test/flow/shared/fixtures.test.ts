@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createIdp, type Idp, type IdpOptions } from "../../../src/index.ts";
-import type { FixtureFile } from "../../../src/core/fixtures/schema.ts";
+import type { FixtureFile } from "../../../src/core/admin/fixtures/schema.ts";
 import { Browser } from "../../helpers/browser.ts";
 import { authorizeUrl, callback } from "../../helpers/client.ts";
 import { newDatabase } from "../../helpers/postgres.ts";

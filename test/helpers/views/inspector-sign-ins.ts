@@ -1,5 +1,5 @@
-import { hintText, type Hint } from "../../../src/core/hint.ts";
-import type { KeptRequest } from "../../../src/core/ledger/ledger.ts";
+import { hintText, type Hint } from "../../../src/core/base/hint.ts";
+import type { KeptRequest } from "../../../src/core/testing/ledger/ledger.ts";
 import { failureOf, flowsOf, rowOf } from "../../../src/http/inspector/sign-ins/flows.ts";
 import type { SignInView } from "../../../src/http/inspector/sign-ins/sign-in.ts";
 import type { SignInsView } from "../../../src/http/inspector/sign-ins/sign-ins.ts";

@@ -4,8 +4,8 @@ import type { Browser, Visit } from "../../../client/app/visit.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Recorded } from "../../frame/idp.ts";
 import type { Verdicts } from "../../frame/run.ts";
-import { flawList } from "../../../core/controls/faults/flaw-list.ts";
-import type { FlawRow } from "../../../core/controls/faults/flaws/flaw.ts";
+import { flawList } from "../../../core/testing/controls/faults/flaw-list.ts";
+import type { FlawRow } from "../../../core/testing/controls/faults/flaws/flaw.ts";
 
 /** A case for each flaw that a response can have. All are judged here. */
 

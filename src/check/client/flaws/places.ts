@@ -3,7 +3,7 @@ import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } 
 import { withoutOpenId, type Attempt } from "../attempt.ts";
 import { flawCases, notRead, type Seen } from "./flaw-case.ts";
 
-/** Where a response can have flaws, and what an app that never got one did instead. The flaws are rows of core/controls/faults/flaws. */
+/** Where a response can have flaws, and what an app that never got one did instead. The flaws are rows of core/testing/controls/faults/flaws. */
 
 /** Flaws of the authorization response. */
 export const responseCases = flawCases({

@@ -1,4 +1,4 @@
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import type { Flag, FlagsOf } from "../flags.ts";
 import { idPlaceOf, markHeaderOf, markPlaceOf, type AccountPlace, type MarkHeader } from "./account-place.ts";
 

@@ -1,6 +1,6 @@
-import type { ClientView } from "../../../core/clients/admin.ts";
-import { OperationError } from "../../../core/errors.ts";
-import { checkIssuer } from "../../../core/issuers/issuer-view.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { checkIssuer } from "../../../core/records/issuers/issuer-view.ts";
 import { callServer, type Server } from "../../../serve/remote.ts";
 import type { Host } from "../host.ts";
 import { noClient, usualClient, type CheckPlace } from "../place.ts";

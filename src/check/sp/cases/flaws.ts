@@ -1,7 +1,7 @@
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Browser, Visit } from "../../../client/app/visit.ts";
 import { Problem } from "../../../client/check.ts";
-import { samlFlaws } from "../../../core/controls/faults/flaws/saml.ts";
+import { samlFlaws } from "../../../core/testing/controls/faults/flaws/saml.ts";
 import type { Attempt } from "../attempt.ts";
 import { judgeForged, nameOf, refusal, signedInBy, spoiledVisit } from "../judge.ts";
 

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { StartCommand } from "../../../check/frame/process/app-process.ts";
 import type { Subject } from "../../../check/frame/subject.ts";
 import type { Host, RunningServer } from "../../../check/frame/host.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { issuerAt } from "../../../serve/remote.ts";
 import { distrustOfFile } from "../../../store/json/trust.ts";
 import { isWebUrl } from "../../../text/url.ts";

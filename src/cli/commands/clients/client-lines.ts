@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import type { ClientView } from "../../../core/clients/admin.ts";
-import type { ServiceProvider } from "../../../core/service-providers/provider.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import type { ServiceProvider } from "../../../core/records/service-providers/provider.ts";
 import type { Client } from "../../../store/store.ts";
-import { commandOn, type Hint } from "../../../core/hint.ts";
+import { commandOn, type Hint } from "../../../core/base/hint.ts";
 import { isObject } from "../../../text/json.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
@@ -27,7 +27,7 @@ export function addressesOf(client: ClientView): readonly string[] {
 /** What applies to a client that is a service provider, for {@link describeClient}. */
 export async function providerIn(client: ClientView): Promise<ServiceProvider | null> {
   if (client.saml === undefined) return null;
-  const { serviceProvider } = await import("../../../core/service-providers/provider.ts");
+  const { serviceProvider } = await import("../../../core/records/service-providers/provider.ts");
   return serviceProvider(client as unknown as Client);
 }
 

@@ -1,13 +1,13 @@
 /*
  * cli/commands/clients: the `clients` commands. clients.ts shows, edit.ts adds, edits and removes.
  */
-import type { ClientView } from "../../../core/clients/admin.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
 import { clientOr, confirmed, notConfirmed } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { table } from "../../output/table.ts";
 import { findTarget } from "../../target/target.ts";
-import { hintText } from "../../../core/hint.ts";
+import { hintText } from "../../../core/base/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { declareClientChanges } from "./edit.ts";
 import { readSecret } from "../../flags/entry-flags.ts";

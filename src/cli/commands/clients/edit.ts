@@ -1,14 +1,14 @@
-import type { ClientView } from "../../../core/clients/admin.ts";
-import { OperationError } from "../../../core/errors.ts";
-import { checkRedirectUri } from "../../../core/clients/redirect-uri.ts";
-import { commandOn } from "../../../core/hint.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { checkRedirectUri } from "../../../core/records/redirect-uri.ts";
+import { commandOn } from "../../../core/base/hint.ts";
 import { askText, clientOr, needed } from "../../input/ask.ts";
 import { providerIn, said } from "./client-lines.ts";
 import { fixtureNotes } from "./fixture-notes.ts";
 import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome, changesText } from "../../output/print.ts";
-import { splitScope } from "../../../core/scopes/scopes.ts";
+import { splitScope } from "../../../core/records/scopes/scopes.ts";
 import { scopeNotes } from "../../output/scope-notes.ts";
 import { findTarget, type Target } from "../../target/target.ts";
 import { collect } from "../../flags/flag-values.ts";
@@ -66,7 +66,7 @@ async function addClient(cli: Invocation, name: string | undefined, flags: Clien
     const fields = await entryOf(cli, flags);
     const entry = { ...fields, ...(await providerEntry(cli, name, { ...flags, saml: fields["saml"] })) };
     const client = await target.call("clients.add", entry);
-    const { providerRemarks } = await import("../../../core/service-providers/remarks.ts");
+    const { providerRemarks } = await import("../../../core/records/service-providers/remarks.ts");
     const about = [
       ...providerRemarks(client, Date.now()),
       ...(await fixtureNotes(target, { after: client, metadata: flags.samlMetadata })),
@@ -98,7 +98,7 @@ async function addClient(cli: Invocation, name: string | undefined, flags: Clien
 /** Names that anybody can take, and that a pattern lets in. */
 async function patternNotes(client: ClientView): Promise<readonly string[]> {
   if (client.redirect_patterns === undefined) return [];
-  const { patternRemarks } = await import("../../../core/clients/redirect-patterns.ts");
+  const { patternRemarks } = await import("../../../core/records/clients/redirect-patterns.ts");
   return patternRemarks(client);
 }
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import type { ClientView } from "../../../core/clients/admin.ts";
-import { OperationError, RemoteError } from "../../../core/errors.ts";
-import type { OperationOutput } from "../../../core/operations/table.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import { OperationError, RemoteError } from "../../../core/base/errors.ts";
+import type { OperationOutput } from "../../../core/admin/operations/table.ts";
 import { isObject } from "../../../text/json.ts";
 import { printableJson } from "../../output/escape.ts";
 import type { Target } from "../../target/target.ts";

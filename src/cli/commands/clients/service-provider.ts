@@ -1,7 +1,7 @@
 import { send } from "../../../client/http.ts";
-import { OperationError } from "../../../core/errors.ts";
-import { readProviderMetadata, SeveralEntities } from "../../../core/service-providers/metadata.ts";
-import { XmlProblem } from "../../../core/xml/parse.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { readProviderMetadata, SeveralEntities } from "../../../core/records/service-providers/metadata.ts";
+import { XmlProblem } from "../../../core/base/xml/parse.ts";
 import { isObject } from "../../../text/json.ts";
 import { readAll, readNamedFile } from "../../input/read.ts";
 import { needed } from "../../input/ask.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { builtInScopes } from "../../../core/scopes/scopes.ts";
-import { effectOf } from "../../../core/controls/faults/fault-admin.ts";
+import { builtInScopes } from "../../../core/records/scopes/scopes.ts";
+import { effectOf } from "../../../core/testing/controls/faults/fault-admin.ts";
 import type { ReadTx } from "../../../store/store.ts";
 import type { NameKind } from "../../input/name-kinds.ts";
 import type { Candidate } from "./complete.ts";

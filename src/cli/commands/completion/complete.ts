@@ -1,5 +1,5 @@
 import type { Argument, AnyCommand as Command, Option } from "../../commander.ts";
-import { flawList } from "../../../core/controls/faults/flaw-list.ts";
+import { flawList } from "../../../core/testing/controls/faults/flaw-list.ts";
 import { isNameKind, type NameKind } from "../../input/name-kinds.ts";
 
 /**

@@ -1,8 +1,8 @@
 /*
  * cli/commands/doctor: `idp doctor` finds what is wrong on this machine, with a fix for each finding.
  */
-import { OperationError } from "../../../core/errors.ts";
-import { commandOn } from "../../../core/hint.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { commandOn } from "../../../core/base/hint.ts";
 import { DataFileError } from "../../../store/store.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { timeoutMs, warning, type Finding, ok, maxClockDifference, problem } from "./finding.ts";
@@ -53,7 +53,7 @@ const dataFindings = async (cli: Invocation, answers: boolean): Promise<readonly
 async function samlFindings({ clients }: ServedIssuer): Promise<readonly Finding[]> {
   const providers = clients.filter(({ saml }) => saml !== undefined);
   if (providers.length === 0) return [];
-  const { providerRemarks } = await import("../../../core/service-providers/remarks.ts");
+  const { providerRemarks } = await import("../../../core/records/service-providers/remarks.ts");
   return providers.flatMap((client) =>
     providerRemarks(client, Date.now()).map((remark) =>
       warning("saml", remark, {

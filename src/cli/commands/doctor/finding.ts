@@ -1,4 +1,4 @@
-import { hintOf, type Hint } from "../../../core/hint.ts";
+import { hintOf, type Hint } from "../../../core/base/hint.ts";
 
 /** How long a healthy server takes to answer, in milliseconds. */
 export const timeoutMs = 3000;

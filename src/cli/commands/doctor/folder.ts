@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { OperationError, problemText, RemoteError } from "../../../core/errors.ts";
+import { OperationError, problemText, RemoteError } from "../../../core/base/errors.ts";
 import { describeFault } from "../../../files/durable-file.ts";
 import { readFixtures } from "../../../serve/fixture-files.ts";
 import { readLock } from "../../../store/json/lock.ts";
@@ -210,7 +210,7 @@ export async function fixtureFinding(cli: Invocation, answers: boolean): Promise
       );
     }
     if (names.length === 0) return ok("fixtures", "no file of your own here: the built-in demo");
-    const { checkFixtures } = await import("../../../core/seed/seed.ts");
+    const { checkFixtures } = await import("../../../core/admin/seed/seed.ts");
     await withFixtures(sources, () => checkFixtures(sources));
     return ok("fixtures", `${names.join(", ")}: no problem found`);
   } catch (error) {

@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
-import { defaultIssuer, portOf } from "../../../core/endpoints.ts";
-import { hasOpenPort } from "../../../core/clients/redirect-uri.ts";
-import { commandOn } from "../../../core/hint.ts";
+import { defaultIssuer, portOf } from "../../../core/base/endpoints.ts";
+import { hasOpenPort } from "../../../core/records/redirect-uri.ts";
+import { commandOn } from "../../../core/base/hint.ts";
 import { isLoopbackHost, withoutBrackets } from "../../../net/address.ts";
 import { ok, timeoutMs, problem, warning, type Finding } from "./finding.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -1,15 +1,15 @@
-import type { ClientView } from "../../../core/clients/admin.ts";
-import { baseOf, discoveryPath } from "../../../core/endpoints.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import { baseOf, discoveryPath } from "../../../core/base/endpoints.ts";
 import type { FoundFixtures } from "../../../serve/fixture-files.ts";
-import { hasOpenPort } from "../../../core/clients/redirect-uri.ts";
-import { tryItClientId } from "../../../core/identifiers.ts";
+import { hasOpenPort } from "../../../core/records/redirect-uri.ts";
+import { tryItClientId } from "../../../core/base/identifiers.ts";
 import { loginClient } from "../init/app-types.ts";
 import { isObject } from "../../../text/json.ts";
 import type { Client } from "../../../store/store.ts";
-import { base64Of, fingerprintsOf } from "../../../core/keys/certificate.ts";
+import { base64Of, fingerprintsOf } from "../../../core/records/keys/certificate.ts";
 import type { SamlView } from "../../../core/saml/addresses.ts";
-import { presets } from "../../../core/layout/presets.ts";
-import type { OperationOutput } from "../../../core/operations/table.ts";
+import { presets } from "../../../core/base/layout/presets.ts";
+import type { OperationOutput } from "../../../core/admin/operations/table.ts";
 import type { AppValues } from "./app-variables.ts";
 
 /** Which client an app is, and what the app has to know about it. */
@@ -126,7 +126,7 @@ export async function samlVariables(
   if (client === undefined) return [];
   const { entity_id, metadata_url, sso_url, certificate } = await show();
   const { sha256, sha1 } = fingerprintsOf(certificate);
-  const { serviceProvider } = await import("../../../core/service-providers/provider.ts");
+  const { serviceProvider } = await import("../../../core/records/service-providers/provider.ts");
   const provider = await serviceProvider(client as unknown as Client);
   return [
     ["SAML_IDP_METADATA_URL", metadata_url],

@@ -1,10 +1,10 @@
 /*
  * cli/commands/env: `idp env` prints what an app must know, as variables or as the configuration of its library (libraries/).
  */
-import type { ClientView } from "../../../core/clients/admin.ts";
-import { OperationError } from "../../../core/errors.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { appsAmong, likelyClient, namedIn, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "./app-client.ts";
-import { commandOn, type Hint } from "../../../core/hint.ts";
+import { commandOn, type Hint } from "../../../core/base/hint.ts";
 import { variablesOf, type AppValues, type NameFlags, withVariables } from "./app-variables.ts";
 import { clientOr, confirmed, notConfirmed } from "../../input/ask.ts";
 import { browserPrefix } from "./frameworks.ts";

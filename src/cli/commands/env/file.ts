@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { codeOf } from "../../../files/durable-file.ts";
 import { cannotBeWritten, putFile, requireOwnFile } from "../../output/put-file.ts";
 

@@ -1,4 +1,4 @@
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isPlainWord, quoteWord } from "../../../text/terminal.ts";
 import type { Format } from "./choices.ts";
 

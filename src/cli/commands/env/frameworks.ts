@@ -1,4 +1,4 @@
-import type { ClientView } from "../../../core/clients/admin.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
 import type { AppType } from "../init/app-types.ts";
 import type { Variables } from "./libraries/expressions.ts";
 import { dependenciesOf, manifestOf } from "./manifest.ts";

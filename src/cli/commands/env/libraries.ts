@@ -1,6 +1,6 @@
-import type { ClientView } from "../../../core/clients/admin.ts";
-import { OperationError } from "../../../core/errors.ts";
-import { commandOn, type Hint } from "../../../core/hint.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { commandOn, type Hint } from "../../../core/base/hint.ts";
 import { fixedRedirectUris, valuesOf, vendorOf, type BuiltInVendor } from "./app-client.ts";
 import type { Library } from "./choices.ts";
 import { dependenciesOf, installedMajor, manifestOf } from "./manifest.ts";

@@ -1,6 +1,6 @@
 import { parseEnv } from "node:util";
-import { discoveryPath } from "../../../core/endpoints.ts";
-import type { Hint } from "../../../core/hint.ts";
+import { discoveryPath } from "../../../core/base/endpoints.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { usualNames, type AppValues, type OwnNames } from "./app-variables.ts";
 import { envFile } from "./choices.ts";
 import { blockIn, readTextFile } from "./file.ts";

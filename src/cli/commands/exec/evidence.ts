@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import { ledgerText } from "../../../core/ledger/expect.ts";
-import type { RequestRecord } from "../../../core/ledger/request-json.ts";
+import { ledgerText } from "../../../core/testing/ledger/expect.ts";
+import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
 import type { IdpOptions } from "../../../index.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeText, printableJson } from "../../output/escape.ts";

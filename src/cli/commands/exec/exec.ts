@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { OperationError, problemText } from "../../../core/errors.ts";
-import { commandLineOfTest } from "../../../core/ledger/advice.ts";
-import { unknownHere } from "../../../core/nearest.ts";
+import { OperationError, problemText } from "../../../core/base/errors.ts";
+import { commandLineOfTest } from "../../../core/testing/ledger/advice.ts";
+import { unknownHere } from "../../../core/base/nearest.ts";
 import { findFixtures } from "../../../serve/fixture-files.ts";
 import { createIdp, type FaultInput, type Idp } from "../../../index.ts";
 import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from "../env/app-client.ts";

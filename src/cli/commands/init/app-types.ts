@@ -1,4 +1,4 @@
-export { loginClient } from "../../../core/identifiers.ts";
+export { loginClient } from "../../../core/base/identifiers.ts";
 
 /** The clients that the command line knows. This file is read before a command is loaded, so what it imports is small. */
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { clientIdForm, clientIdRule, usernameForm } from "../../../core/identifiers.ts";
-import { checkHttpHost, checkRedirectUri, hasOpenPort } from "../../../core/clients/redirect-uri.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { clientIdForm, clientIdRule, usernameForm } from "../../../core/base/identifiers.ts";
+import { checkHttpHost, checkRedirectUri, hasOpenPort } from "../../../core/records/redirect-uri.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { forms } from "../env/libraries.ts";
 import { askText, choose } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -12,7 +12,7 @@ import type { BuiltInVendor } from "../env/app-client.ts";
 import { askLibrary, foundLibrary, namedLibrary, redirectUriFor, suits, typeFor, vendorFor } from "./library.ts";
 import { schemaNearby } from "./place.ts";
 import type { FoundLibrary, Project } from "./project.ts";
-import { defaultSettings } from "../../../core/settings/table.ts";
+import { defaultSettings } from "../../../core/admin/settings/table.ts";
 
 /** The app that a fixture file is written for, from flags, from the files in its folder and from answers. */
 

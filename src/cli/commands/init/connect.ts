@@ -1,5 +1,5 @@
-import type { ClientView } from "../../../core/clients/admin.ts";
-import type { Hint } from "../../../core/hint.ts";
+import type { ClientView } from "../../../core/records/clients/admin.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { valuesOf } from "../env/app-client.ts";
 import { variablesOf } from "../env/app-variables.ts";
 import { type Variables, formatted } from "../env/format.ts";

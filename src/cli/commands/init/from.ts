@@ -1,12 +1,12 @@
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { oneFile, type ToolName } from "../../../migrate/tool-names.ts";
 import type { FileText } from "../../../migrate/text.ts";
 import { lossLines } from "../../../migrate/losses.ts";
 import { readFrom } from "../../../migrate/tools.ts";
 import { fixtureText } from "../../../migrate/draft.ts";
-import { decodeFixture } from "../../../core/fixture-files/source.ts";
-import { checkFixtures } from "../../../core/seed/seed.ts";
-import { plainCommandLine } from "../../../core/hint.ts";
+import { decodeFixture } from "../../../core/base/fixture-files/source.ts";
+import { checkFixtures } from "../../../core/admin/seed/seed.ts";
+import { plainCommandLine } from "../../../core/base/hint.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri } from "./app-types.ts";
 import { checkPlace, file as target, schemaNearby, writeFixtures } from "./place.ts";
 import type { InitFlags } from "./flags.ts";

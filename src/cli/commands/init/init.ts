@@ -4,9 +4,9 @@
  * entry for coding agents, place.ts writes the other files.
  */
 import { readFileSync } from "node:fs";
-import { OperationError } from "../../../core/errors.ts";
-import { checkFixtures } from "../../../core/seed/seed.ts";
-import type { Hint } from "../../../core/hint.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { checkFixtures } from "../../../core/admin/seed/seed.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { confirmed } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeLine, escapeText } from "../../output/escape.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { OperationError } from "../../../core/errors.ts";
-import type { Hint } from "../../../core/hint.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { isObject } from "../../../text/json.ts";
 import { cannotBeWritten } from "../../output/put-file.ts";
 import { requireInProject, writeNewFile } from "./place.ts";

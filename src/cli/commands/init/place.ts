@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { OperationError } from "../../../core/errors.ts";
-import { readSource } from "../../../core/fixture-files/source.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { readSource } from "../../../core/base/fixture-files/source.ts";
 import { isObject } from "../../../text/json.ts";
 import { usualNames } from "../../../serve/fixture-files.ts";
 import { envFile } from "../env/choices.ts";

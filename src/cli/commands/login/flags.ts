@@ -1,5 +1,5 @@
-import { OperationError } from "../../../core/errors.ts";
-import type { Hint } from "../../../core/hint.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { withNames } from "../../input/example.ts";
 import type { Invocation } from "../../invocation.ts";
 import { seconds, webUrl } from "../../flags/flag-values.ts";

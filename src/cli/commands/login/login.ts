@@ -11,7 +11,7 @@ import { discover } from "../../../client/provider.ts";
 import { nothing, type Result } from "../../../client/result.ts";
 import type { SignIn } from "../../../client/tokens.ts";
 import { isObject, exactJson } from "../../../text/json.ts";
-import { reservedClaims } from "../../../core/scopes/claim-table.ts";
+import { reservedClaims } from "../../../core/records/scopes/claim-table.ts";
 import { randomText } from "../../../serve/random.ts";
 import type { Invocation } from "../../invocation.ts";
 import { outcomeOf } from "./outcome.ts";

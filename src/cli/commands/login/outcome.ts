@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../text/json.ts";
 import type { Check } from "../../../jwt/checks.ts";
 import type { Result } from "../../../client/result.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { duration } from "../../../text/time.ts";
 import { escapeDeep, escapeLine, printableJson } from "../../output/escape.ts";
 import { failureOf } from "../../failure.ts";
@@ -13,7 +13,7 @@ import { loginClient } from "../init/app-types.ts";
 import { count } from "../../output/words.ts";
 import type { LoginFlags } from "./flags.ts";
 import type { LoginPlace } from "./place.ts";
-import type { Hint } from "../../../core/hint.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 
 export function outcomeOf(
   cli: Invocation,

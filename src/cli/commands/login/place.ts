@@ -1,5 +1,5 @@
 import type { OAuthClient } from "../../../client/client.ts";
-import { OperationError, RemoteError } from "../../../core/errors.ts";
+import { OperationError, RemoteError } from "../../../core/base/errors.ts";
 import { loginClient, loginGrantTypes, loopbackRedirectUri } from "../init/app-types.ts";
 import { readSecret } from "../../flags/entry-flags.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -2,7 +2,7 @@ import { listenForCallback, type CallbackListener, callbackPath } from "../../..
 import type { Visit } from "../../../client/code-flow.ts";
 import { codeOnceLeft } from "../../../client/one-time-code.ts";
 import type { DevicePrompt } from "../../../client/device-flow.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { duration } from "../../../text/time.ts";
 import { escapeLine } from "../../output/escape.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -13,8 +13,8 @@ import { decisionOf, type LoginFlags } from "./flags.ts";
 import type { Decider } from "../../../client/pages.ts";
 import { pagesOf } from "./headless.ts";
 import type { LoginPlace } from "./place.ts";
-import { hasOpenPort, matchRedirectUri } from "../../../core/clients/redirect-uri.ts";
-import { commandOn } from "../../../core/hint.ts";
+import { hasOpenPort, matchRedirectUri } from "../../../core/records/redirect-uri.ts";
+import { commandOn } from "../../../core/base/hint.ts";
 
 /** Who signs in: a person in a browser, or this process answers the pages of an idp server for the user. */
 

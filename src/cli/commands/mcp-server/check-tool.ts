@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isSea } from "node:sea";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isObject, jsonObjectIn, type JsonObject } from "../../../text/json.ts";
 import type { AnyCommand } from "../../commander.ts";
 import { declareCheck } from "../check/check.ts";

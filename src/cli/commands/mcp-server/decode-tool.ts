@@ -1,5 +1,5 @@
-import { decodeToken, findTokens } from "../../../core/tokens/read/decode.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { decodeToken, findTokens } from "../../../core/protocol/tokens/read/decode.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { said, warning } from "./from-request.ts";
 import type { Tool } from "./tool.ts";
 

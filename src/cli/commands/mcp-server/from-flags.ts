@@ -1,6 +1,6 @@
 import type { Declare } from "../../act.ts";
 import { type AnyCommand, Command, CommanderError } from "../../commander.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 import { isCollected } from "../../flags/flag-values.ts";
 

@@ -1,6 +1,6 @@
-import { openNames } from "../../../core/redaction/places.ts";
-import type { RequestRecord } from "../../../core/ledger/request-json.ts";
-import { grantTypeNames } from "../../../core/tokens/grant-types/list.ts";
+import { openNames } from "../../../core/protocol/redaction/places.ts";
+import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
+import { grantTypeNames } from "../../../core/protocol/tokens/grant-types/list.ts";
 import { isLoopbackUrl } from "../../../net/address.ts";
 import { cut } from "../../../text/redacted.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";

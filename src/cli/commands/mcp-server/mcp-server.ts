@@ -5,9 +5,9 @@
  * operations (of-operations.ts, with schemas.ts); sign_in and check take flags of their commands (from-flags.ts). answer.ts keeps answers short.
  * What a request said is told apart in from-request.ts; why-refused.ts and near.ts keep a stranger's address from being registered.
  */
-import { problemText } from "../../../core/errors.ts";
-import { hintText } from "../../../core/hint.ts";
-import { roles, type Role } from "../../../core/operators/roles.ts";
+import { problemText } from "../../../core/base/errors.ts";
+import { hintText } from "../../../core/base/hint.ts";
+import { roles, type Role } from "../../../core/records/operators/roles.ts";
 import { version } from "../../../files/package.ts";
 import type { Declare } from "../../act.ts";
 import { examples, type Command, type FlagsOf } from "../../commander.ts";

@@ -1,4 +1,4 @@
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isLoopbackUrl } from "../../../net/address.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 

@@ -1,7 +1,7 @@
-import { pathNames, type Route } from "../../../core/operations/route.ts";
-import { operations, type OperationName } from "../../../core/operations/routes.ts";
-import { roles, type Role } from "../../../core/operators/roles.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { pathNames, type Route } from "../../../core/admin/operations/route.ts";
+import { operations, type OperationName } from "../../../core/admin/operations/routes.ts";
+import { roles, type Role } from "../../../core/records/operators/roles.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 import { count } from "../../output/words.ts";
 import type { Answer } from "./answer.ts";

@@ -1,6 +1,6 @@
 import type { ZodType } from "zod";
 import { jsonSchemas } from "../../../http/api/openapi-schemas.ts";
-import { operations, type OperationName } from "../../../core/operations/routes.ts";
+import { operations, type OperationName } from "../../../core/admin/operations/routes.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 
 /** The JSON Schemas of tools: those of the operations' own inputs, as the OpenAPI document has them. */

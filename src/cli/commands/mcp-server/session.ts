@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultPort } from "../../../core/endpoints.ts";
+import { defaultPort } from "../../../core/base/endpoints.ts";
 import { createIdp, type Idp } from "../../../index.ts";
-import type { OperationName } from "../../../core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "../../../core/operations/table.ts";
+import type { OperationName } from "../../../core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../../core/admin/operations/table.ts";
 import { readFixtures } from "../../../serve/fixture-files.ts";
 import { callServer, issuerAt } from "../../../serve/remote.ts";
 import type { Invocation } from "../../invocation.ts";

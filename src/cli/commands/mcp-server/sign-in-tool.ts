@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SignInError } from "../../../client/app/sign-in-error.ts";
 import type { Held } from "../../../client/app/visit.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import type { JsonObject } from "../../../text/json.ts";
 import { filesFor, writeSignedIn } from "../sign-in/files.ts";
 import { firstEnd, textOf, type Form } from "../sign-in/forms.ts";

@@ -1,4 +1,4 @@
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import type { Tool } from "./tool.ts";
 
 /** A server in memory, with the fixtures of the folder, for as long as the client is there. */

@@ -1,7 +1,7 @@
-import type { OperationName } from "../../../core/operations/routes.ts";
-import type { OperationInput, OperationOutput } from "../../../core/operations/table.ts";
-import type { Role } from "../../../core/operators/roles.ts";
-import type { CommandLine } from "../../../core/hint.ts";
+import type { OperationName } from "../../../core/admin/operations/routes.ts";
+import type { OperationInput, OperationOutput } from "../../../core/admin/operations/table.ts";
+import type { Role } from "../../../core/records/operators/roles.ts";
+import type { CommandLine } from "../../../core/base/hint.ts";
 import type { JsonObject } from "../../../text/json.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Answer } from "./answer.ts";

@@ -1,8 +1,8 @@
-import type { ExpectResult } from "../../../core/ledger/expect.ts";
-import type { RequestRecord } from "../../../core/ledger/request-json.ts";
-import type { OperationName } from "../../../core/operations/routes.ts";
-import { OperationError } from "../../../core/errors.ts";
-import type { OperationOutput } from "../../../core/operations/table.ts";
+import type { ExpectResult } from "../../../core/testing/ledger/expect.ts";
+import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
+import type { OperationName } from "../../../core/admin/operations/routes.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import type { OperationOutput } from "../../../core/admin/operations/table.ts";
 import type { JsonObject } from "../../../text/json.ts";
 import { count } from "../../output/words.ts";
 import type { Answer } from "./answer.ts";

@@ -1,6 +1,6 @@
-import type { Hint } from "../../../core/hint.ts";
-import type { RequestRecord } from "../../../core/ledger/request-json.ts";
-import { OperationError } from "../../../core/errors.ts";
+import type { Hint } from "../../../core/base/hint.ts";
+import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isLoopbackUrl } from "../../../net/address.ts";
 import type { JsonObject } from "../../../text/json.ts";
 import type { Answer } from "./answer.ts";

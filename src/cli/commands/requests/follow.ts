@@ -1,6 +1,6 @@
-import type { RequestRecord } from "../../../core/ledger/request-json.ts";
-import { baseOf } from "../../../core/endpoints.ts";
-import { OperationError } from "../../../core/errors.ts";
+import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
+import { baseOf } from "../../../core/base/endpoints.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { isLoopbackUrl } from "../../../net/address.ts";
 import type { Invocation } from "../../invocation.ts";
 import { printableJson } from "../../output/escape.ts";

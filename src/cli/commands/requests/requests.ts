@@ -2,9 +2,9 @@
  * cli/commands/requests: the `requests` commands, on the ledger of a running server. requests.ts lists, shows and clears it, follow.ts prints
  * new requests.
  */
-import { shownAs } from "../../../core/ledger/redact-record.ts";
-import type { RequestRecord } from "../../../core/ledger/request-json.ts";
-import type { Hint } from "../../../core/hint.ts";
+import { shownAs } from "../../../core/testing/ledger/redact-record.ts";
+import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { isObject } from "../../../text/json.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -17,7 +17,7 @@ import { findTarget, type Target } from "../../target/target.ts";
 import { filterOf, type FilterFlags, withRequestFilter } from "../../flags/request-filter.ts";
 import { followRequests } from "./follow.ts";
 import type { Declare } from "../../act.ts";
-import { requestEndpoints } from "../../../core/ledger/filter.ts";
+import { requestEndpoints } from "../../../core/testing/ledger/filter.ts";
 import { examples, type Command, Option } from "../../commander.ts";
 
 const paint = ({ status, error }: Pick<RequestRecord, "status" | "error">, style: Style): ((text: string) => string) =>

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { OperationError } from "../../../core/errors.ts";
-import type { Hint } from "../../../core/hint.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import { cannotBeWritten, putFile } from "../../output/put-file.ts";
 
 /** The files that signed-in browsers are written to. */

@@ -10,7 +10,7 @@ import { signInAt, type SignInServer } from "../../../client/app/sign-in-at.ts";
 import { SignInError } from "../../../client/app/sign-in-error.ts";
 import { smallBrowser } from "../../../client/app/small-browser.ts";
 import type { Browser, Held, Places } from "../../../client/app/visit.ts";
-import { OperationError, RemoteError } from "../../../core/errors.ts";
+import { OperationError, RemoteError } from "../../../core/base/errors.ts";
 import { callServer, issuerAt, type Server } from "../../../serve/remote.ts";
 import { signInServerOf } from "../../../serve/sign-in-server.ts";
 import type { Declare } from "../../act.ts";

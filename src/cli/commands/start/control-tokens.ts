@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from "node:fs";
-import { readControlTokens } from "../../../core/operators/control-tokens.ts";
-import { problemText, OperationError } from "../../../core/errors.ts";
-import type { ControlToken } from "../../../core/operators/roles.ts";
+import { readControlTokens } from "../../../core/records/operators/control-tokens.ts";
+import { problemText, OperationError } from "../../../core/base/errors.ts";
+import type { ControlToken } from "../../../core/records/operators/roles.ts";
 import { readNamedFile } from "../../input/read.ts";
 
 /** Milliseconds between two looks at the file. A look also finds a file that was replaced, as editors and mounted secrets do. */

@@ -1,5 +1,5 @@
-import { baseOf } from "../../../core/endpoints.ts";
-import { commandOn, plainCommandLine, type CommandLine } from "../../../core/hint.ts";
+import { baseOf } from "../../../core/base/endpoints.ts";
+import { commandOn, plainCommandLine, type CommandLine } from "../../../core/base/hint.ts";
 import { quoteWord } from "../../../text/terminal.ts";
 import { envFile } from "../env/choices.ts";
 import type { Style } from "../../output/style.ts";

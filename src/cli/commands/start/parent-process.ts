@@ -1,4 +1,4 @@
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import type { Invocation } from "../../invocation.ts";
 import { say } from "../../output/print.ts";
 

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { lstat, readFile, unlink } from "node:fs/promises";
 import { stateOfProcess } from "../../../files/process.ts";
-import { baseOf } from "../../../core/endpoints.ts";
-import type { CommandLine } from "../../../core/hint.ts";
+import { baseOf } from "../../../core/base/endpoints.ts";
+import type { CommandLine } from "../../../core/base/hint.ts";
 import { version } from "../../../files/package.ts";
 import type { FoundFixtures } from "../../../serve/fixture-files.ts";
 import type { Server } from "../../../serve/server.ts";

@@ -1,7 +1,7 @@
-import type { Mismatch } from "../../../core/errors.ts";
-import type { CommandLine } from "../../../core/hint.ts";
-import { eventJson, type RequestEvent } from "../../../core/ledger/request-json.ts";
-import type { KeptEvent } from "../../../core/ledger/ledger.ts";
+import type { Mismatch } from "../../../core/base/errors.ts";
+import type { CommandLine } from "../../../core/base/hint.ts";
+import { eventJson, type RequestEvent } from "../../../core/testing/ledger/request-json.ts";
+import type { KeptEvent } from "../../../core/testing/ledger/ledger.ts";
 import type { OnKeptRequest } from "../../../serve/server.ts";
 import { duration } from "../../../text/time.ts";
 import { cut } from "../../../text/redacted.ts";

@@ -1,10 +1,10 @@
 import { addressesOf } from "../clients/client-lines.ts";
-import { listClients, type ClientView } from "../../../core/clients/admin.ts";
-import { portOf } from "../../../core/endpoints.ts";
-import type { FixtureFile } from "../../../core/fixtures/schema.ts";
-import type { SeedResult } from "../../../core/seed/seed.ts";
-import { status } from "../../../core/status.ts";
-import { listUsers } from "../../../core/users/users.ts";
+import { listClients, type ClientView } from "../../../core/records/clients/admin.ts";
+import { portOf } from "../../../core/base/endpoints.ts";
+import type { FixtureFile } from "../../../core/admin/fixtures/schema.ts";
+import type { SeedResult } from "../../../core/admin/seed/seed.ts";
+import { status } from "../../../core/testing/status.ts";
+import { listUsers } from "../../../core/records/users/users.ts";
 import type { Server } from "../../../serve/server.ts";
 import type { FoundFixtures } from "../../../serve/fixture-files.ts";
 import { likelyClient, namedIn } from "../env/app-client.ts";
@@ -16,7 +16,7 @@ import { say } from "../../output/print.ts";
 import { loginClient } from "../init/app-types.ts";
 import { maxRows, type Screen, type ScreenClient } from "./first-screen.ts";
 import { nothingSeeded, seedSummary, count } from "../../output/words.ts";
-import type { CommandLine } from "../../../core/hint.ts";
+import type { CommandLine } from "../../../core/base/hint.ts";
 import { version } from "../../../files/package.ts";
 import { quoteWord } from "../../../text/terminal.ts";
 

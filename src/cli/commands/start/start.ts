@@ -1,7 +1,7 @@
 /*
  * cli/commands/start: `idp start`: the server, its first screen and its request log.
  */
-import { defaultPort } from "../../../core/endpoints.ts";
+import { defaultPort } from "../../../core/base/endpoints.ts";
 import { idpOf } from "../../../idp-of-server.ts";
 import type { IdpOptions } from "../../../index.ts";
 import { startServer, type Server } from "../../../serve/server.ts";
@@ -20,8 +20,8 @@ import { twoPlaces } from "../../target/store-flag.ts";
 import { adminTokenOf } from "../../target/server-of-url.ts";
 import { logRemark, requestLog } from "./request-log.ts";
 import { fixturePaths, withStdin, withFixtures } from "../../flags/fixtures.ts";
-import type { CommandLine } from "../../../core/hint.ts";
-import { commandLineOfTest } from "../../../core/ledger/advice.ts";
+import type { CommandLine } from "../../../core/base/hint.ts";
+import { commandLineOfTest } from "../../../core/testing/ledger/advice.ts";
 import { commandLine } from "../../output/command-line.ts";
 import { moreHelp } from "../../output/help.ts";
 import { settingsOf } from "../../flags/settings.ts";
@@ -29,7 +29,7 @@ import type { Declare } from "../../act.ts";
 import { examples, type AnyCommand } from "../../commander.ts";
 import { isServiceLink, takeVariables } from "../../flags/variables.ts";
 import { withStartFlags, type StartFlags } from "./flags.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { codeOf } from "../../../files/durable-file.ts";
 import { wordsWithoutPassword } from "../../../store/postgres/address.ts";
 import { issuerOnPort } from "../../target/usual-port.ts";

@@ -9,14 +9,14 @@ import {
   type NamedFixture,
 } from "../../../serve/fixture-files.ts";
 import type { Server } from "../../../serve/server.ts";
-import { changeFixtures } from "../../../core/seed/apply.ts";
+import { changeFixtures } from "../../../core/admin/seed/apply.ts";
 import { printableJson } from "../../output/escape.ts";
 import { failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { printFailure } from "../../output/print.ts";
 import { timedLines, timeOfDay } from "./request-log.ts";
 import { few, seedSummary } from "../../output/words.ts";
-import { hintText } from "../../../core/hint.ts";
+import { hintText } from "../../../core/base/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
 
 /** How many milliseconds to wait for another event: an editor saves in several steps. */

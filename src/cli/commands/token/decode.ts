@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
-import type { ClockState } from "../../../core/clock.ts";
-import { decodeToken, findTokens, type DecodedToken, type FoundToken } from "../../../core/tokens/read/decode.ts";
+import type { ClockState } from "../../../core/base/clock.ts";
+import {
+  decodeToken,
+  findTokens,
+  type DecodedToken,
+  type FoundToken,
+} from "../../../core/protocol/tokens/read/decode.ts";
 import { duration, relative, utcTime } from "../../../text/time.ts";
 import { asNumber, exactJson } from "../../../text/json.ts";
 import { packageFile } from "../../../files/package.ts";

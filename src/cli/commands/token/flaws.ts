@@ -1,6 +1,6 @@
 import { Option, type Command, type Flags } from "../../commander.ts";
-import { tokenFlawRows, tokenFlaws, type TokenFlaw } from "../../../core/controls/faults/flaws/access-token.ts";
-import { flagOf } from "../../../core/hint.ts";
+import { tokenFlawRows, tokenFlaws, type TokenFlaw } from "../../../core/testing/controls/faults/flaws/access-token.ts";
+import { flagOf } from "../../../core/base/hint.ts";
 
 /** The flags that make a token bad on purpose. */
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { OperationError } from "../../../core/errors.ts";
-import { findTokens, hasParts, type FoundToken } from "../../../core/tokens/read/decode.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { findTokens, hasParts, type FoundToken } from "../../../core/protocol/tokens/read/decode.ts";
 import { quoteWord } from "../../../text/terminal.ts";
 import type { Invocation } from "../../invocation.ts";
 import { readAll } from "../../input/read.ts";

@@ -1,5 +1,5 @@
-import type { Introspection } from "../../../core/tokens/introspect.ts";
-import { OperationError } from "../../../core/errors.ts";
+import type { Introspection } from "../../../core/protocol/tokens/introspect.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { relative, utcTime } from "../../../text/time.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";

@@ -1,6 +1,6 @@
 import type { Invocation } from "../../invocation.ts";
 import type { IssueFlags } from "../issue.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Target } from "../../target/target.ts";
 import { withIssuer, withUserAndClient } from "../../flags/issuing.ts";

@@ -23,8 +23,8 @@ export const declareToken: Declare = (token, context) => {
 
 /** Whether a text claims to be an ID token, which the revocation endpoint does not know (RFC 7009 2.1). */
 async function saysItIsIdToken(text: string): Promise<boolean> {
-  const token = (await import("../../../core/keys/jws.ts")).readJws(text);
-  return token !== null && (await import("../../../core/tokens/claims.ts")).kindOfToken(token) === "id";
+  const token = (await import("../../../core/records/keys/jws.ts")).readJws(text);
+  return token !== null && (await import("../../../core/protocol/tokens/claims.ts")).kindOfToken(token) === "id";
 }
 
 /** `idp token revoke`: revokes a token of any client, as the operator (by RFC 7009 a client can revoke only its own). */

@@ -1,5 +1,5 @@
-import { OperationError } from "../../../core/errors.ts";
-import type { Verification } from "../../../core/tokens/read/claim-checks.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import type { Verification } from "../../../core/protocol/tokens/read/claim-checks.ts";
 import { checkLines } from "../../output/table.ts";
 import { failureOf } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -52,7 +52,7 @@ async function verify(cli: Invocation, token: string, flags: VerifyFlags): Promi
       audience,
       leeway,
     });
-  const { verifyForeignToken } = await import("../../../core/tokens/read/verify.ts");
+  const { verifyForeignToken } = await import("../../../core/protocol/tokens/read/verify.ts");
   return verifyForeignToken(token, keys, {
     issuer: issuer ?? null,
     audience: audience ?? null,

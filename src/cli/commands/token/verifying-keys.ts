@@ -1,6 +1,6 @@
 import { NestingError, parseJson, isObject } from "../../../text/json.ts";
 import { Problem } from "../../../client/check.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { shown } from "../../../jwt/checks.ts";
 import type { Keys } from "../../../jwt/signature.ts";
 import { readNamedFile } from "../../input/read.ts";

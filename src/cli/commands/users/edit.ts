@@ -1,5 +1,5 @@
-import { OperationError } from "../../../core/errors.ts";
-import { rights } from "../../../core/fixture-files/explain.ts";
+import { OperationError } from "../../../core/base/errors.ts";
+import { rights } from "../../../core/base/fixture-files/explain.ts";
 import { confirmed, notConfirmed, userOr, usersOr } from "../../input/ask.ts";
 import { withNames } from "../../input/example.ts";
 import { escapeLine } from "../../output/escape.ts";
@@ -7,7 +7,7 @@ import { given, nameOr, readSecret, refuseName, renaming, requireChange } from "
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome, changesText } from "../../output/print.ts";
 import { findTarget } from "../../target/target.ts";
-import { commandOn } from "../../../core/hint.ts";
+import { commandOn } from "../../../core/base/hint.ts";
 import { setClaim, setOption, type SetFields } from "../../flags/set-field.ts";
 import type { Declare } from "../../act.ts";
 import { banQuestion, describeUser, statusOption } from "./user-lines.ts";

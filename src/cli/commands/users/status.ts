@@ -1,5 +1,5 @@
-import type { Hint } from "../../../core/hint.ts";
-import type { StatusChange } from "../../../core/edit/users.ts";
+import type { Hint } from "../../../core/base/hint.ts";
+import type { StatusChange } from "../../../core/admin/edit/users.ts";
 import { confirmed, notConfirmed, usersOr } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { escapeDeep } from "../../output/escape.ts";

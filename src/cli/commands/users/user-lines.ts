@@ -1,4 +1,4 @@
-import type { UserView } from "../../../core/users/users.ts";
+import type { UserView } from "../../../core/records/users/users.ts";
 import { escapeLine, printableJson } from "../../output/escape.ts";
 import type { Style } from "../../output/style.ts";
 import { pairs } from "../../output/table.ts";

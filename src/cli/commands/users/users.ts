@@ -1,16 +1,16 @@
 /*
  * cli/commands/users: the `users` commands. users.ts lists and shows, status.ts suspends, bans and restores, edit.ts adds, edits and removes.
  */
-import { badgesOf, groupsOf, rolesOf, tellingRoles, type UserView } from "../../../core/users/users.ts";
+import { badgesOf, groupsOf, rolesOf, tellingRoles, type UserView } from "../../../core/records/users/users.ts";
 import { escapeLine } from "../../output/escape.ts";
 import { userOr } from "../../input/ask.ts";
 import type { Invocation } from "../../invocation.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import { table } from "../../output/table.ts";
 import { findTarget } from "../../target/target.ts";
-import { hintText } from "../../../core/hint.ts";
+import { hintText } from "../../../core/base/hint.ts";
 import { commandLine } from "../../output/command-line.ts";
-import { OperationError } from "../../../core/errors.ts";
+import { OperationError } from "../../../core/base/errors.ts";
 import { failureOf } from "../../failure.ts";
 import { describeUser, statusColor, statusOption } from "./user-lines.ts";
 import type { Declare } from "../../act.ts";

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import { isObject } from "../../../text/json.ts";
-import { tryItPaths } from "../../../core/try-it/try-it.ts";
-import { isProvisioning } from "../../../core/ledger/filter.ts";
-import type { KeptRequest } from "../../../core/ledger/ledger.ts";
-import type { Outcome } from "../../../core/ledger/outcome.ts";
-import { reasonText, whatHappened } from "../../../core/ledger/request-json.ts";
+import { tryItPaths } from "../../../core/testing/try-it/try-it.ts";
+import { isProvisioning } from "../../../core/testing/ledger/filter.ts";
+import type { KeptRequest } from "../../../core/testing/ledger/ledger.ts";
+import type { Outcome } from "../../../core/testing/ledger/outcome.ts";
+import { reasonText, whatHappened } from "../../../core/testing/ledger/request-json.ts";
 import { matches } from "../lists.ts";
 
 /** Groups the requests of the ledger by sign-in, with the outcome of each. */

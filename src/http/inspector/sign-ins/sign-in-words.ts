@@ -1,4 +1,4 @@
-import { outcomeText, type Outcome, type OutcomeKind } from "../../../core/ledger/outcome.ts";
+import { outcomeText, type Outcome, type OutcomeKind } from "../../../core/testing/ledger/outcome.ts";
 import { liveFormPageHeaders, livePageHeaders } from "../../answer/security-headers.ts";
 import type { writerOf } from "../../pages/page-writer.ts";
 import { scriptPath, type Renderer } from "../../pages/templates/render.ts";

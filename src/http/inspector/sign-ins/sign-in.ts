@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
-import type { Hint } from "../../../core/hint.ts";
-import type { KeptRequest, Ledger } from "../../../core/ledger/ledger.ts";
-import { fixOf } from "../../../core/ledger/repair.ts";
-import { operations, type OperationName } from "../../../core/operations/routes.ts";
+import type { Hint } from "../../../core/base/hint.ts";
+import type { KeptRequest, Ledger } from "../../../core/testing/ledger/ledger.ts";
+import { fixOf } from "../../../core/testing/ledger/repair.ts";
+import { operations, type OperationName } from "../../../core/admin/operations/routes.ts";
 import { HttpError } from "../../answer/error-answers.ts";
 import { fixParts, plainPageCommand, type FixParts } from "../../pages/commands.ts";
 import { sendPage, writerOf, type Page } from "../../pages/page-writer.ts";

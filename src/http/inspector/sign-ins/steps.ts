@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from "../../../text/json.ts";
-import { isProvisioning } from "../../../core/ledger/filter.ts";
-import type { KeptRequest } from "../../../core/ledger/ledger.ts";
+import { isProvisioning } from "../../../core/testing/ledger/filter.ts";
+import type { KeptRequest } from "../../../core/testing/ledger/ledger.ts";
 import { quoteWord } from "../../../text/terminal.ts";
 import type { Text } from "../../pages/templates/texts.ts";
 import { isBad, outcomeOf, type Flow } from "./flows.ts";
-import type { Hint } from "../../../core/hint.ts";
+import type { Hint } from "../../../core/base/hint.ts";
 import type { FixParts } from "../../pages/commands.ts";
 
 /**

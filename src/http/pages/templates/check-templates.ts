@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { Eta } from "eta";
-import { OperationError, type Problem } from "../../../core/errors.ts";
-import { locateJson } from "../../../core/fixture-files/json.ts";
-import { nearest } from "../../../core/nearest.ts";
+import { OperationError, type Problem } from "../../../core/base/errors.ts";
+import { locateJson } from "../../../core/base/fixture-files/json.ts";
+import { nearest } from "../../../core/base/nearest.ts";
 import { ownValue } from "../../../text/json.ts";
 import { builtInRoot, filesIn, folderOf, positionOf, problemOfFile, readPage, type Mistake } from "./page-file.ts";
 

@@ -1,4 +1,4 @@
-import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../../../../core/base/endpoints.ts";
 import {
   cookieSecret,
   expressPieces,

@@ -1,4 +1,4 @@
-import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../../../../core/base/endpoints.ts";
 import { documented, endSessionQuery, nameIn, q, type Code, type Parts, type Piece, typed } from "./form.ts";
 
 /** The code of better-auth that all frameworks share. */

@@ -1,4 +1,4 @@
-import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../../../../core/base/endpoints.ts";
 import { cookieSecret, nameIn, q, type Form } from "./form.ts";
 
 /** .NET, Ruby, PHP and Apache. Each is written from the documentation of its library; docs/libraries.md says which of them a test runs. */

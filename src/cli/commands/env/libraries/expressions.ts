@@ -1,4 +1,4 @@
-import { baseOf } from "../../../../core/endpoints.ts";
+import { baseOf } from "../../../../core/base/endpoints.ts";
 import { cookieSecret, q, type Expressions, type Parts } from "./form.ts";
 
 /** The values of a configuration in JavaScript. */

@@ -2,9 +2,9 @@
  * cli/commands/env/libraries: what `idp env --for` and `idp init` know about each library. Each file has the libraries of one environment.
  */
 import { randomBytes } from "node:crypto";
-import type { ClientView } from "../../../../core/clients/admin.ts";
-import type { OperationOutput } from "../../../../core/operations/table.ts";
-import type { Hint } from "../../../../core/hint.ts";
+import type { ClientView } from "../../../../core/records/clients/admin.ts";
+import type { OperationOutput } from "../../../../core/admin/operations/table.ts";
+import type { Hint } from "../../../../core/base/hint.ts";
 import type { BuiltInVendor } from "../app-client.ts";
 
 /** What the server says about itself. */

@@ -1,4 +1,4 @@
-import { baseOf } from "../../../../core/endpoints.ts";
+import { baseOf } from "../../../../core/base/endpoints.ts";
 import { cookieSecret, methodBesideBasic, q, signOutParts, type Form, type Parts } from "./form.ts";
 
 /** Libraries of Python. */

@@ -9,7 +9,7 @@ import {
   type Code,
   type Parts,
 } from "./form.ts";
-import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../../../../core/base/endpoints.ts";
 
 /** Libraries of Hono, Fastify and Nuxt. */
 

@@ -1,4 +1,4 @@
-import { baseOf, discoveryPath } from "../../../../core/endpoints.ts";
+import { baseOf, discoveryPath } from "../../../../core/base/endpoints.ts";
 import { vendorOf, type BuiltInVendor } from "../app-client.ts";
 import { importing, plainCode, q, typed, whole, type Code, type Form, type Parts, type VendorLines } from "./form.ts";
 import { vendorNotes } from "./vendors.ts";

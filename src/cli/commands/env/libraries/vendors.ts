@@ -1,5 +1,5 @@
 import { vendorOf, type BuiltInVendor } from "../app-client.ts";
-import type { Hint } from "../../../../core/hint.ts";
+import type { Hint } from "../../../../core/base/hint.ts";
 import { importing, q, whole, type Code, type Form, type Parts } from "./form.ts";
 
 /** Libraries that have the addresses of Google or GitHub built in. They are given those of an issuer that answers as the vendor does. */

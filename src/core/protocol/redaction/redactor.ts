@@ -1,0 +1,143 @@
+/*
+ * core/protocol/redaction: what may be shown of a request, in every text that repeats it: responses, pages, the request log, the ledger.
+ *
+ * It is decided by place and form, and never by comparing a value with the records of secrets, so no output tells whether a guess was right:
+ *
+ * - A parameter that is meant to hold a secret is never shown (places.ts; those of a token request are declared by its grant type).
+ * - In any other parameter, path or message, a value is shown if it is registered or shorter than 16 characters (values.ts). Inside a
+ *   URI, passwords and parameters that are not open are hidden from 4 characters on.
+ * - Everything in the form of our own tokens is replaced wherever it stands (src/text/redacted.ts).
+ *
+ * redactor.ts applies all three to the texts about one request, and looks up which of its values are registered.
+ * What the ledger records of parameters and tokens is in core/testing/ledger/redact-record.ts, by the same rules.
+ */
+import { parse } from "node:querystring";
+import { isObject, type JsonObject } from "../../../text/json.ts";
+import { redacted } from "../../../text/redacted.ts";
+import { isList, isOpen, isParameterName } from "./places.ts";
+import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, decoded, type IsRegistered } from "./values.ts";
+import type { ReadTx } from "../../../store/store.ts";
+import type { Context } from "../../context.ts";
+import { readJws } from "../../records/keys/jws.ts";
+import { isKnown } from "../../records/scopes/scopes.ts";
+
+/** What a request sent. */
+export interface Sent {
+  /** Path and query. */
+  readonly url: string;
+  readonly body: unknown;
+  readonly authorization: string | undefined;
+}
+
+const maxParameters = 100;
+
+/** The parameters of query and body together. */
+export function valuesIn({ url, body }: Pick<Sent, "url" | "body">): JsonObject {
+  const at = url.indexOf("?");
+  const query = at < 0 ? {} : parse(url.slice(at + 1), "&", "=", { maxKeys: maxParameters });
+  if (!isObject(body)) return query;
+  const both = new Map<string, unknown>(Object.entries(query));
+  for (const [name, value] of Object.entries(body)) {
+    both.set(name, both.has(name) ? [both.get(name), value].flat() : value);
+  }
+  return Object.fromEntries(both);
+}
+
+/** Client ID and secret of a Basic header, as they were sent. */
+function basicIn(authorization: string | undefined): { readonly id: string; readonly secret: string } | null {
+  const encoded = /^basic +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const [, id = "", secret = ""] = /^([^:]*):?(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
+  return { id, secret };
+}
+
+/** Our texts never quote a secret parameter. It is searched for in case the sender put it elsewhere too; a short one may be a common word. */
+const secret = (text: string): readonly string[] => (text.length < 8 ? [] : [text]);
+
+/** The texts of a request that may not be repeated. */
+function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered): readonly string[] {
+  const basic = basicIn(authorization);
+  const credentials = /^\S+ +(.*)$/s.exec(authorization ?? "")?.[1] ?? authorization ?? "";
+  const ofParameters = Object.entries(valuesIn({ url, body }))
+    .slice(0, maxParameters)
+    .flatMap(([name, given]) => [
+      ...(isParameterName(name) ? [] : [name]),
+      ...textsIn(given).flatMap((text) => (isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : secret(text))),
+    ]);
+  return [
+    ...hiddenInPath(url.replace(/\?.*$/s, ""), isRegistered),
+    ...ofParameters,
+    ...[credentials, basic?.secret ?? ""].flatMap(secret),
+    ...(basic === null ? [] : hiddenIn(basic.id, isRegistered)),
+  ].filter(({ length }) => length >= minPartLength);
+}
+
+/** The most texts that are hidden one by one. With more, the whole text is hidden, because the sender chooses how many there are. */
+const maxHidden = 1000;
+
+/** Makes what cleans the texts about a request: of its answer, its log line and its record. */
+export function redactorOf(sent: Sent, isRegistered: IsRegistered): (text: string) => string {
+  const hidden = hiddenOf(sent, isRegistered).filter((text) => !isRegistered(text));
+  if (hidden.length > maxHidden) return () => "…";
+  const clean = without(hidden);
+  return (text) => redacted(clean(text));
+}
+
+/** At most so many texts of a request are looked up. */
+const maxLookedUp = 200;
+
+/** A URI and its parts, each of which may be shown alone. */
+const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
+
+const ofClient = (tx: ReadTx, id: string): readonly string[] => {
+  const client = tx.get("clients", id);
+  if (client === undefined) return [];
+  const { redirect_patterns: patterns = [], post_logout_redirect_uris: afterLogout = [] } = client;
+  const uris = [...client.redirect_uris, ...patterns, ...afterLogout];
+  return [id, ...uris.flatMap(partsOf)];
+};
+
+/** Tokens that name a client, in place of `client_id`. As that one, they are not verified: whoever sends a URI knows it. */
+const naming = [
+  ["id_token_hint", "aud"],
+  ["client_assertion", "sub"],
+] as const;
+
+const namedByTokens = (values: JsonObject): readonly string[] =>
+  naming.flatMap(([name, claim]) => {
+    const token = values[name];
+    const id = typeof token === "string" ? readJws(token)?.payload[claim] : undefined;
+    return typeof id === "string" ? [id] : [];
+  });
+
+const isName = (tx: ReadTx, ctx: Context, text: string): boolean =>
+  isKnown(tx, ctx, text) ||
+  tx.find("users", "username", text) !== undefined ||
+  tx.has("users", "email", text.toLowerCase());
+
+/**
+ * Which texts of a refused request are registered: client IDs with their redirect URIs, usernames, e-mail addresses, scopes, and the parts of
+ * this issuer's own addresses. They are looked up by key; secrets are not looked at.
+ * @param open addresses that count as registered
+ */
+export async function registeredIn(
+  ctx: Context,
+  sent: Sent,
+  open: readonly string[] = [],
+): Promise<ReadonlySet<string>> {
+  const all = valuesIn(sent);
+  const values = Object.entries(all).flatMap(([name, value]) => (isOpen(name) ? textsIn(value) : []));
+  const basic = basicIn(sent.authorization);
+  const texts = [
+    ...sent.url.replace(/\?.*$/s, "").split("/").map(decoded),
+    ...(basic === null ? [] : [basic.id]),
+    ...namedByTokens(all),
+    ...values.flatMap((value) => [value, ...value.split(" ", maxLookedUp)]),
+  ];
+  const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxLookedUp);
+  const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
+  return ctx.store.read(
+    (tx) =>
+      new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, ctx, text) ? [text] : [])])]),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Mismatch, Refusal } from "../../base/errors.ts";
+import { hintText, type CommandLine, type Hint } from "../../base/hint.ts";
+import { outcomeText } from "./outcome.ts";
+import type { KeptEvent, KeptRequest } from "./ledger.ts";
+
+/** The JSON of a request, for the library, the control API and `--json`: what was refused is a text there. */
+
+interface RefusalTexts {
+  /** The reason of a refusal: a code and a sentence, "invalid_grant: code was already used". */
+  readonly error: string | null;
+  /** The paragraph that requires the refusal. */
+  readonly rule: string | null;
+  /** The command or setting that fixes it. */
+  readonly fix: string | null;
+}
+
+/** A request and its outcome. It holds no usable secret. */
+export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome">, RefusalTexts {
+  /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
+  readonly outcome: string;
+  /** The fix in parts, for a reader who asked; absent: there is none. */
+  readonly next?: Hint;
+}
+
+/** One line of the request log. */
+export interface RequestEvent extends Omit<KeptEvent, "refusal" | "outcome">, RefusalTexts {
+  /** Null: the status says it all. */
+  readonly outcome: string | null;
+  /** If a value is not a registered one: what was sent, and what is registered. */
+  readonly mismatch: Mismatch | null;
+}
+
+/** A code and a sentence, "invalid_grant: code was already used"; without a code the sentence alone. */
+export const reasonText = ({ code, message }: Refusal): string => (code === null ? message : `${code}: ${message}`);
+
+const textsOf = (refusal: Refusal | null, line: CommandLine): RefusalTexts => ({
+  error: refusal && reasonText(refusal),
+  rule: refusal?.rule ?? null,
+  fix: refusal?.hint ? hintText(refusal.hint, line) : null,
+});
+
+/** Where nothing else is known of it, whether it was refused. */
+export const whatHappened = ({ status, outcome, refusal }: KeptRequest): string =>
+  outcome === null ? (status >= 400 || refusal !== null ? "refused" : "answered") : outcomeText(outcome);
+
+/** @param line writes commands for the issuer that the request was sent to @param parts with `next` */
+export function requestJson(request: KeptRequest, line: CommandLine, parts = false): RequestRecord {
+  const { outcome: _, refusal, fault, clock, ...rest } = request;
+  const next = parts && refusal?.hint ? { next: refusal.hint } : {};
+  return { ...rest, outcome: whatHappened(request), ...textsOf(refusal, line), ...next, fault, clock };
+}
+
+/** @param line as in {@link requestJson} */
+export function eventJson(event: KeptEvent, line: CommandLine): RequestEvent {
+  const { outcome, refusal, fault, clock, by, address, ...rest } = event;
+  return {
+    ...rest,
+    outcome: outcome && outcomeText(outcome),
+    ...textsOf(refusal, line),
+    ...{ fault, clock, mismatch: refusal?.given ?? null },
+    ...(by !== undefined && { by }),
+    ...(address !== undefined && { address }),
+  };
+}
+
+/** What a shared store holds. Versions before this one wrote the JSON. */
+export function keptRequest(stored: KeptRequest | RequestRecord): KeptRequest {
+  if ("refusal" in stored) return stored;
+  const { outcome: text, error, rule, fix, ...request } = stored;
+  const hint = fix === null ? null : { text: fix };
+  return {
+    ...request,
+    outcome: text === "answered" || text === "refused" ? null : { kind: "stored", values: { text } },
+    refusal: error === null ? null : { code: null, message: error, rule, given: null, hint },
+  };
+}
