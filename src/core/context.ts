@@ -1,18 +1,21 @@
 /*
- * core: OAuth and OpenID Connect, without Express or files. A folder for each feature; this folder itself has what they share.
+ * core: OAuth, OpenID Connect, SAML and SCIM, without Express or files, in eight wings. A wing imports only those above it:
+ *
+ *   base      errors and hints, forms of names, the clock, XML, fixture files, requests that this server sends
+ *   records   what is kept: keys, clients, users, scopes, operators, issuers, service providers
+ *   sign-in   how somebody signs in: sessions, login, factors, consent, grants
+ *   protocol  OAuth and OpenID Connect: authorize, tokens, logout, device, discovery, trust
+ *   saml      this issuer as a SAML identity provider
+ *   scim      pushes users and groups to apps
+ *   testing   ledger, faults, flaws, expire, snapshots
+ *   admin     settings, seeds, transfer, registration, operations
+ *
+ * In a wing, a folder is a floor: its files import lower floors and each other (`npm run check:order`). What two floors need from each other goes
+ * below both, or is handed in.
  *
  * Every function takes a `Context` (store, keys, settings, clock, randomness) and typed input. It returns a result or throws: `OAuthError` for
- * the protocol, `OperationError` for an operator (errors.ts), each with the next step (hint.ts, fix-commands.ts). src/http and src/cli turn
- * both into responses. The type `Context` is here; src/serve/context.ts composes one.
- *
- * era.ts ends many tokens by one number, attempts.ts slows guessing, outbound.ts sends this server's own requests, deliver.ts tells apps
- * something and records it, derived.ts keeps values that are made from records.
- *
- * A feature imports only from those before it (`npm run check:cycles`). What two of them need from each other goes below both, or is handed in.
- * Order of the features, which scripts/check-order.js reads up to the end of this comment:
- *   brand scopes layout keys xml fixture-files clients users service-providers step-up operators inspector issuers sessions grants sign-in factors tokens client-metadata
- *   redaction login authorize state controls ledger workloads trust settings logout saml fixtures scim edit transfer seed register consent account
- *   device try-it operations
+ * the protocol, `OperationError` for an operator (base/errors.ts), each with the next step (base/hint.ts, records/fix-commands.ts). src/http and
+ * src/cli turn both into responses. The type `Context` is here; src/serve/context.ts composes one.
  */
 import type { Store, Tx } from "../store/store.ts";
 import type { Settings } from "./admin/settings/table.ts";
