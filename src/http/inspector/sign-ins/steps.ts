@@ -13,7 +13,7 @@ import type { FixParts } from "../../pages/commands.ts";
  * which one failed.
  */
 
-interface CheckView {
+export interface CheckView {
   readonly name: string;
   readonly ok: boolean;
   /** A text without a key is that of a refusal, and English. */
