@@ -1,7 +1,6 @@
 /*
- * client: an OAuth client that signs in to any provider, for `idp login`, and what `idp check` does to apps. It imports nothing of our server.
- * app-check/, api-check/, sp-check/, scim-check/ and leaver-check/ have the cases of one command each, verdicts/ what they share. browser.ts keeps
- * cookies; sign-in-without-browser.ts signs in for tests.
+ * client: an OAuth client that signs in to any provider, for `idp login`; app/ is a browser at an app, for `idp sign-in` and src/check. It imports
+ * nothing of our server. browser.ts keeps cookies, walk.ts follows, fills in and submits; sign-in-without-browser.ts signs in for tests.
  */
 import { Problem } from "./check.ts";
 import type { Outgoing } from "./http.ts";

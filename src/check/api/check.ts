@@ -16,7 +16,7 @@ import { runCases, type RunResult } from "../frame/run.ts";
 import type { Case } from "../frame/verdict.ts";
 import { attemptsOf, type Api, type Attempt } from "./attempt.ts";
 import { control, controlAgain } from "./cases/control.ts";
-import { allCases, casesFor, missingFlag as flagOf } from "./cases/list.ts";
+import { allCases, casesFor, flagNeededBy } from "./cases/list.ts";
 import { apiControlOf } from "./control.ts";
 import { withFix } from "./fixes.ts";
 import { claimsOf, headerOf } from "./forge.ts";
@@ -133,7 +133,7 @@ function wantedCases(flags: ApiFlags, api: Api): readonly Case<Attempt>[] {
   if (flags.case === undefined) return casesFor(api);
   const named = casesOf(flags.case, allCases, [control.name, controlAgain.name]);
   for (const one of named) {
-    const flag = flagOf(one, api);
+    const flag = flagNeededBy(one, api);
     if (flag !== null) throw missingFlag(one.name, flag);
   }
   return named;

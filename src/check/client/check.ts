@@ -1,6 +1,6 @@
 /*
- * check/client: `idp check client`. It asks whether an app notices a response that is wrong. Each case is in cases/, or a row in flaws/, where one
- * function judges all rows. attempt.ts is what a case works with, control.ts what it may do at the issuer. `--mark` and `--second-start` are in
+ * check/client: `idp check client`. It asks whether an app notices a response that is wrong. Each flaw of a response
+ * (core/testing/controls/faults/flaws) is a case, which flaws/flaw-case.ts judges; the others are in cases/. attempt.ts is what a case works with, control.ts what it may do at the issuer. `--mark` and `--second-start` are in
  * frame/account.
  */
 import type { Browser } from "../../client/app/visit.ts";

@@ -1,7 +1,4 @@
-/*
- * check/frame: what the commands of `idp check` share. verdict.ts says what a case and a verdict are; run.ts runs the cases, with a control
- * before, between and after; app.ts says whether somebody is signed in at an app. What a case does is in the folder of its check.
- */
+/** What a case, a finding and a verdict are. */
 
 /**
  * `noticed`: refused, as required. `unnoticed`: not refused, or what must work did not. `not-required`: the standard allows it.

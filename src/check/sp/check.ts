@@ -1,7 +1,7 @@
 /*
- * check/sp: `idp check sp`. It asks whether a service provider of SAML refuses a response that is wrong. A case is a row in cases/flaws.ts, where one
- * function judges all rows, or stands in another file of cases/. attempt.ts is what a case works with, control.ts what it may do at the issuer:
- * sign-again.ts and logout-request.ts make messages. second.ts is the connection to another tenant. frame/who.ts says who is signed in.
+ * check/sp: `idp check sp`. It asks whether a service provider of SAML refuses a response that is wrong. Each flaw in
+ * core/testing/controls/faults/flaws/saml.ts is a case, which cases/flaws.ts judges; the others are in the other files of cases/. attempt.ts is what
+ * a case works with, control.ts what it may do at the issuer: sign-again.ts and logout-request.ts make messages. second.ts is the connection to another tenant. frame/who.ts says who is signed in.
  */
 import type { Browser } from "../../client/app/visit.ts";
 import { OperationError } from "../../core/base/errors.ts";

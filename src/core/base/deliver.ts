@@ -74,14 +74,14 @@ async function ask(
   ctx: Context,
   { client, method, url, headers, text, clean, needs }: Message,
 ): Promise<Omit<Delivered, "ok" | "ms">> {
-  const whole = needs === undefined ? { reads: (status: number) => status >= 300, cutsBody: true } : {};
+  const inPart = needs === undefined ? { reads: (status: number) => status >= 300, cutsBody: true } : {};
   try {
     const {
       status,
       headers: received,
       text: answered,
     } = await send(url, {
-      ...{ message: { method, headers, body: text, ...whole }, reach: reachOf(ctx, client) },
+      ...{ message: { method, headers, body: text, ...inPart }, reach: reachOf(ctx, client) },
       ...(needs !== undefined && { sizeLimit: needs }),
     });
     const json = jsonObjectIn(answered);

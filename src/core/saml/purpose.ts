@@ -3,7 +3,7 @@
  *
  * message.ts decodes what a browser brings, signature.ts checks whose it is, request.ts checks an AuthnRequest, begin.ts begins the sign-in, kept.ts has messages that wait for their browser, purpose.ts says what that sign-in needs and how it ends
  * (the same pages and sessions as with OpenID Connect), response.ts writes the response. logout.ts has single logout, metadata.ts describes this identity
- * provider, issue.ts makes responses without a browser, read.ts reads and verifies messages that somebody pastes, and flaws/ makes them wrong on purpose. Only purpose.ts, addresses.ts and authn-context.ts are loaded
+ * provider, issue.ts makes responses without a browser, and read.ts reads and verifies messages that somebody pastes. core/testing/saml-flaws makes them wrong on purpose. Only purpose.ts, addresses.ts and authn-context.ts are loaded
  * before the first SAML request: they have no XML.
  */
 import { nameIdAtClient, type ReadTx, type Session, type Tx } from "../../store/store.ts";

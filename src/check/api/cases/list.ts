@@ -44,9 +44,9 @@ const needs: readonly {
 ];
 
 /** The flag without which a case does not concern an API; null: it does. */
-export const missingFlag = (one: Case<Attempt>, api: Api): string | null =>
+export const flagNeededBy = (one: Case<Attempt>, api: Api): string | null =>
   needs.find(({ cases, isGiven }) => cases.includes(one) && !isGiven(api))?.flag ?? null;
 
 /** The cases that concern an API. */
 export const casesFor = (api: Api): readonly Case<Attempt>[] =>
-  allCases.filter((one) => missingFlag(one, api) === null);
+  allCases.filter((one) => flagNeededBy(one, api) === null);

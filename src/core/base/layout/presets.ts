@@ -83,9 +83,9 @@ export interface Preset {
    * also published as certificates.
    */
   readonly google?: true;
-  /** OAuth 2.0 without OpenID Connect, GitHub's way (`core/github`, `http/oauth/github.ts`). */
+  /** OAuth 2.0 without OpenID Connect, GitHub's way (`core/protocol/tokens/github.ts`, `http/oauth/github.ts`). */
   readonly github?: true;
-  /** What Apple does its own way: client secrets that are JWTs, the form that has `user` once, private addresses (`core/apple`). */
+  /** What Apple does its own way: client secrets that are JWTs, the form that has `user` once, private addresses (`core/records/clients/apple-secret.ts`). */
   readonly apple?: true;
   /** Tokens have Cognito's claims. */
   readonly cognito?: true;

@@ -1,6 +1,6 @@
 /*
  * core/protocol/client-metadata: what a client may be. schema.ts has the form of each field (RFC 7591 2), rules.ts what must fit together, and
- * rules-json-schema.ts says the same in JSON Schema.
+ * rules-json-schema.ts says the same in JSON Schema; provisioning.ts has the fields of SCIM.
  * It comes after tokens, because grant types are declared there.
  */
 import { assertionAlgorithms, grantTypesOf, isPublic } from "../../records/clients/clients.ts";

@@ -1,6 +1,6 @@
 /*
  * core/protocol/logout: signing out (OpenID Connect RP-Initiated Logout 1.0). logout.ts is the endpoint and the page that asks;
- * refresh-token.ts signs out by a refresh token, as Keycloak does.
+ * refresh-token.ts signs out by a refresh token, as Keycloak does. core/sign-in/sessions/backchannel.ts tells the apps.
  */
 import { notifyClients, otherProviders, withClients } from "../../sign-in/sessions/backchannel.ts";
 import type { EndedSessions, LogoutNotice } from "../../sign-in/sessions/backchannel.ts";

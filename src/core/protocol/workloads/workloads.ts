@@ -1,6 +1,7 @@
 /*
  * core/protocol/workloads: the tokens that GitHub, GitLab and Kubernetes give to what runs there. workloads.ts says which workloads there are, and has
- * their keys and what the issuer of each publishes; issue.ts issues their tokens, and kinds.ts has their claims.
+ * their keys and what the issuer of each publishes; kinds.ts has their claims, and
+ * core/testing/workload-token.ts issues their tokens.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Context } from "../../context.ts";

@@ -1,6 +1,6 @@
 /*
  * core/records/clients: the apps. clients.ts answers what a client may do, authentication.ts (with assertion.ts and federated.ts) who is asking,
- * redirect-uri.ts and redirect-patterns.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for the operator. What a client
+ * ../redirect-uri.ts and redirect-patterns.ts where the browser may go. documents.ts is for clients that nobody registered, admin.ts for the operator. What a client
  * may register is in core/protocol/client-metadata.
  */
 import { describesItself, type Client, type ReadTx } from "../../../store/store.ts";

@@ -1,5 +1,6 @@
 /*
- * core/sign-in/sessions: the browsers in which users are signed in. sessions.ts starts, finds and ends them; admin.ts is for the operator.
+ * core/sign-in/sessions: the browsers in which users are signed in. sessions.ts starts, finds and ends them; backchannel.ts
+ * tells apps of the end (Back-Channel Logout); admin.ts is for the operator.
  */
 import type { Met, Proof } from "../../records/step-up/proofs.ts";
 import type { ReadTx, Session, Tx, User } from "../../../store/store.ts";
