@@ -29,12 +29,12 @@ async function piecesFor(dependencies: Readonly<Record<string, string>>, variabl
 }
 
 /** What the compiler says about files; the empty text if it finds nothing. One run for all, because each reads many types. */
-async function compile(files: Readonly<Record<string, string>>): Promise<string> {
+async function compile(files: Readonly<Record<string, string>>, options: object = {}): Promise<string> {
   const cwd = newFolder();
   symlinkSync(modules, join(cwd, "node_modules"));
   const compilerOptions = {
     ...{ strict: true, module: "nodenext", target: "es2022", noEmit: true, skipLibCheck: true },
-    ...{ types: ["node"], moduleDetection: "force" },
+    ...{ types: ["node"], moduleDetection: "force", ...options },
   };
   writeFileSync(join(cwd, "package.json"), '{ "type": "module" }');
   writeFileSync(join(cwd, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
@@ -67,6 +67,7 @@ test("Express and NestJS: the code compiles, and no import is inside of the func
 
 test("the lines for Google, GitHub and Apple compile", async () => {
   const files: Record<string, string> = {};
+  const ofNext: Record<string, string> = {};
   for (const library of ["arctic", "apple-signin-auth", "better-auth", "@auth/express", "next-auth"]) {
     for (const vendor of ["GOOGLE", "GITHUB", "APPLE"]) {
       const isKnown =
@@ -74,10 +75,13 @@ test("the lines for Google, GitHub and Apple compile", async () => {
       if (!isKnown) continue;
       const [piece, ...more] = await piecesFor({ express: "5", [library]: "*" }, `${vendor}_CLIENT_ID`);
       expect([piece?.where, more]).toEqual([expect.stringMatching(/where it sets up/), []]);
-      files[`${library.replace("/", "-")}-${vendor}.ts`] = `${piece?.text ?? ""}\n`;
+      const to = library === "next-auth" ? ofNext : files;
+      to[`${library.replace("/", "-")}-${vendor}.ts`] = `${piece?.text ?? ""}\n`;
     }
   }
   expect(await compile(files)).toBe("");
+  // As Next.js compiles.
+  expect(await compile(ofNext, { module: "esnext", moduleResolution: "bundler", esModuleInterop: true })).toBe("");
 });
 
 test("for TypeScript, the types that a library lacks are among what to install", async () => {

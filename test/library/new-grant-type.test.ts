@@ -12,7 +12,7 @@ const name = "urn:example:grant-type:ticket-for-a-concert";
 
 /** The file. */
 const declaration = `
-import { OAuthError } from "../../errors.ts";
+import { OAuthError } from "../../../base/errors.ts";
 import { settleAccessToken } from "../settle.ts";
 import { planForClient } from "./client-credentials.ts";
 import { grantType } from "./grant-type.ts";
@@ -67,7 +67,7 @@ test("a grant type is a file and a line: it is served, described, registered, re
   for (const own of ["src", "fixtures", "package.json"])
     cpSync(join(repository, own), join(folder, own), { recursive: true });
   for (const shared of ["node_modules", "templates"]) symlinkSync(join(repository, shared), join(folder, shared));
-  const types = join(folder, "src", "core", "tokens", "grant-types");
+  const types = join(folder, "src", "core", "protocol", "tokens", "grant-types");
   writeFileSync(join(types, "ticket.ts"), declaration);
   const list = readFileSync(join(types, "list.ts"), "utf8");
   const added = list.replace(/(const all = \[[^\]]*)\]/, "$1, ticket]");
