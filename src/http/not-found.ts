@@ -33,8 +33,8 @@ export function notFound(web: Web): RequestHandler {
     if (issuer !== null) {
       throw new HttpError(404, `there is no issuer "${issuer}", and nothing at ${path}`, {
         fix: issuerName.test(issuer) ? { text: "", command: ["idp", "issuers", "add", issuer] } : fix,
-        // A command that was given the address of such an issuer knows it by this.
-        extra: { unknown_issuer: issuer },
+        // A command that was given the address of such an issuer knows it by this. The name may be a secret.
+        extra: { unknown_issuer: true },
       });
     }
     const meant = byName.get(nearest(lastName(path), byName.keys()) ?? "");

@@ -190,7 +190,7 @@ interface ErrorBody {
   /** The parts of the hint, if it has a command. */
   readonly next?: unknown;
   readonly problems?: unknown;
-  /** The name of the issuer, if the server has none at the address. */
+  /** Whether the address is that of an issuer that the server does not have. */
   readonly unknown_issuer?: unknown;
 }
 
@@ -227,7 +227,7 @@ function refusalOf(url: string, status: number, body: unknown): Error {
   }
   const { error_description: description, unknown_issuer: lost } = body;
   const list = ["idp", "issuers", "list", "--url", url.replace(/\/i\/[^/]*\/*$/, "")];
-  const hint = hintIn(body) ?? (lost === undefined ? null : { text: "To list the issuers", command: list });
+  const hint = hintIn(body) ?? (lost !== true ? null : { text: "To list the issuers", command: list });
   // A problem without a path only repeats the description.
   const isNews = ({ path, message }: Problem): boolean => path !== "" || message !== description;
   return new RemoteError(body.error, description, hint, problemsIn(body).filter(isNews));

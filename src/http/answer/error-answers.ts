@@ -50,7 +50,7 @@ export class HttpError extends Error {
   /** What helps. */
   readonly fix: Hint | null;
   /** More members of the JSON answer. */
-  readonly extra: Readonly<Record<string, string>>;
+  readonly extra: Readonly<Record<string, unknown>>;
   constructor(
     status: keyof typeof refusals,
     message: string,
@@ -58,7 +58,7 @@ export class HttpError extends Error {
       Partial<Guidance> & {
         readonly allow?: string;
         readonly retryAfter?: number;
-        readonly extra?: Readonly<Record<string, string>>;
+        readonly extra?: Readonly<Record<string, unknown>>;
       },
   ) {
     super(redacted(message));
