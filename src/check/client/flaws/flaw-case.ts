@@ -98,7 +98,7 @@ const comparedState: Afterwards = {
       : null,
 };
 
-/** An app that does not read the ID token has no other sub, and is told so once. */
+/** The app does not read the ID token, so it has no `sub` to compare with. That finding stands alone. */
 const noOtherSub: Afterwards = {
   reads: [notRead],
   excuse: (verdicts) =>
