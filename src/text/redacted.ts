@@ -1,4 +1,6 @@
-/** Texts that somebody else chose: shortened, copied, and without what has the form of a secret. */
+import { decoded } from "./url.ts";
+
+/** Texts that somebody else chose: shortened, copied, and without secrets: those that are known, and what has the form of one. */
 
 /** Characters from which on V8 keeps a slice of a text as a reference to the whole text. */
 const minSlice = 13;
@@ -46,3 +48,29 @@ export const redacted = (text: string): string =>
         .replaceAll(secrets, "$1…")
         .replaceAll(userinfo, "$1…")
     : text;
+
+/**
+ * Takes out texts, the longest first, in each spelling that a text may have in an address or in JSON.
+ * @param kept words that stay whole where a text is part of one
+ */
+export function without(hidden: readonly string[], kept: ReadonlySet<string> = new Set()): (text: string) => string {
+  const spelled = hidden.flatMap((one) => [
+    one,
+    decoded(one),
+    encodeURIComponent(Buffer.from(one).toString()),
+    JSON.stringify(one).slice(1, -1),
+  ]);
+  const texts = [...new Set(spelled)].filter((one) => one !== "").sort((a, b) => b.length - a.length);
+  return (text) => texts.reduce((left, one) => withoutOne(left, one, kept), text);
+}
+
+function withoutOne(text: string, one: string, kept: ReadonlySet<string>): string {
+  const around = [...kept].filter((word) => word !== one && word.includes(one));
+  if (around.length === 0) return text.replaceAll(one, "…");
+  const whole = new RegExp(`(?<![\\w-])(?:${around.join("|")})(?![\\w-])`, "g");
+  const stay = text.match(whole) ?? [];
+  return text
+    .split(whole)
+    .map((part, index) => part.replaceAll(one, "…") + (stay[index] ?? ""))
+    .join("");
+}

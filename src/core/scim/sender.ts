@@ -10,9 +10,9 @@ import {
   type ScimResponse,
 } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
+import { without } from "../../text/redacted.ts";
 import type { Context } from "../context.ts";
 import { deliver, type Delivered, type Message } from "../base/deliver.ts";
-import { without } from "../protocol/redaction/values.ts";
 
 /** Sends requests to the SCIM server of a client, and repeats those that it may take later. */
 

@@ -6,7 +6,6 @@
  * given; given.ts, times.ts and shown.ts have the schemas of what operations take and return.
  */
 import type { Context } from "../../context.ts";
-import { catchUp } from "../../base/derived.ts";
 import type { Opener } from "../../records/inspector/access.ts";
 import { reachOfRegistered } from "../../base/outbound.ts";
 import { recordAct } from "../../records/operators/acts.ts";
@@ -105,7 +104,7 @@ export async function runOperation<N extends OperationName>(
     throw new OperationError("usage", `there is no operation "${name}"`, { hint });
   }
   // Some operations read no records, only values derived from them.
-  await catchUp(ctx);
+  await ctx.store.catchUp?.();
   const output = await run(ctx, name, input, runner);
   tellLedger(ctx, { name, operation: operations[name], input });
   return output;

@@ -13,9 +13,10 @@
  */
 import { parse } from "node:querystring";
 import { isObject, type JsonObject } from "../../../text/json.ts";
-import { redacted } from "../../../text/redacted.ts";
+import { redacted, without } from "../../../text/redacted.ts";
+import { decoded } from "../../../text/url.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
-import { hiddenIn, hiddenInPath, minPartLength, textsIn, without, decoded, type IsRegistered } from "./values.ts";
+import { hiddenIn, hiddenInPath, minPartLength, textsIn, openWords, type IsRegistered } from "./values.ts";
 import type { ReadTx } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import { readJws } from "../../records/keys/jws.ts";
@@ -79,7 +80,7 @@ const maxHidden = 1000;
 export function redactorOf(sent: Sent, isRegistered: IsRegistered): (text: string) => string {
   const hidden = hiddenOf(sent, isRegistered).filter((text) => !isRegistered(text));
   if (hidden.length > maxHidden) return () => "…";
-  const clean = without(hidden);
+  const clean = without(hidden, openWords);
   return (text) => redacted(clean(text));
 }
 

@@ -1,4 +1,6 @@
 import { deepest, parseJson } from "../../../text/json.ts";
+import { without } from "../../../text/redacted.ts";
+import { decoded } from "../../../text/url.ts";
 import { grantTypeNames } from "../tokens/grant-types/list.ts";
 import { isOpenInAddress } from "./places.ts";
 
@@ -14,23 +16,14 @@ export const minPartLength = 4;
  * Always shown: words of standards, and of our own paths. They stay whole where a hidden text is part of one: "client_credential" may be
  * hidden, "client_credentials" is not.
  */
-const words: ReadonlySet<string> = new Set([
+export const openWords: ReadonlySet<string> = new Set([
   ...[...grantTypeNames, "client-assertion-type", "preferred_username"],
   ...["phone_number_verified", "client_secret_basic", "client_secret_post", "client_secret_jwt"],
   ...["okta_post_message", "device_authorization", "openid-configuration", "oauth-authorization-server", "interaction"],
 ]);
 
 const isShown = (text: string, isRegistered: IsRegistered): boolean =>
-  text.length < minHiddenLength || words.has(text) || isRegistered(text);
-
-/** A value of an address without its URL encoding; as it is, if that is not valid. */
-export function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value.replaceAll("+", " "));
-  } catch {
-    return value;
-  }
-}
+  text.length < minHiddenLength || openWords.has(text) || isRegistered(text);
 
 const uriForm = /^(?:urn:|[a-z][a-z0-9+.-]*:\/)\S*$/i;
 
@@ -93,7 +86,7 @@ function hiddenParts(value: string, isRegistered: IsRegistered, isList: boolean)
   // A list, as of scopes. One unknown item of it is a value by itself; several may be one secret with spaces.
   const items = value.split(" ").filter((item) => item !== "");
   const ofUris = items.flatMap((item) => (uriForm.test(item) ? hiddenInUri(item, isRegistered) : []));
-  const rest = items.filter((item) => !uriForm.test(item) && !words.has(item) && !isRegistered(item));
+  const rest = items.filter((item) => !uriForm.test(item) && !openWords.has(item) && !isRegistered(item));
   if (isList && rest.length <= 1 && rest.every(({ length }) => length < minHiddenLength)) return ofUris;
   const parts = [...rest.filter(({ length }) => length >= minPartLength), ...ofUris];
   return isList && rest.length < items.length ? parts : [value, ...parts];
@@ -103,30 +96,6 @@ function hiddenParts(value: string, isRegistered: IsRegistered, isList: boolean)
 export const hiddenInPath = (path: string, isRegistered: IsRegistered): readonly string[] =>
   path.split("/").flatMap((part) => (isShown(decoded(part), isRegistered) ? [] : [part]));
 
-/** Replaces texts, the longest first, in each spelling that a text may have in an address or in JSON. */
-export function without(hidden: readonly string[]): (text: string) => string {
-  const spelled = hidden.flatMap((one) => [
-    one,
-    decoded(one),
-    encodeURIComponent(Buffer.from(one).toString()),
-    JSON.stringify(one).slice(1, -1),
-  ]);
-  const texts = [...new Set(spelled)].filter((one) => one !== "").sort((a, b) => b.length - a.length);
-  return (text) => texts.reduce(withoutOne, text);
-}
-
-/** Replaces a text, but not where it is part of a longer constant that stands alone. */
-function withoutOne(text: string, one: string): string {
-  const around = [...words].filter((word) => word !== one && word.includes(one));
-  if (around.length === 0) return text.replaceAll(one, "…");
-  const whole = new RegExp(`(?<![\\w-])(?:${around.join("|")})(?![\\w-])`, "g");
-  const kept = text.match(whole) ?? [];
-  return text
-    .split(whole)
-    .map((part, index) => part.replaceAll(one, "…") + (kept[index] ?? ""))
-    .join("");
-}
-
 /** The name of an expected user as a page may show it. With passwords, the page must not tell which users exist, so a hint in the form of an e-mail address is shown. */
 export const shownHint = (hint: string | null): string | null =>
   hint === null || /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(hint) ? hint : shownValue(hint, () => false);
@@ -134,5 +103,5 @@ export const shownHint = (hint: string | null): string | null =>
 /** A value as it may be shown; null: nothing of it may. */
 export function shownValue(value: string, isRegistered: IsRegistered, isList = false): string | null {
   const hidden = hiddenIn(value, isRegistered, isList);
-  return hidden[0] === value.trim() ? null : without(hidden)(value);
+  return hidden[0] === value.trim() ? null : without(hidden, openWords)(value);
 }
