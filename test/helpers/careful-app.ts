@@ -57,6 +57,9 @@ export type Neglect =
   | "links"
   /** It signs the user out as soon as the access token is refused. */
   | "refreshed"
+  /** Its second and third sign-in fail at the end, as where a busy machine answers late; or the second and all later ones. */
+  | "busy"
+  | "broken"
   | "no-logout"
   | "logout-signature"
   | "logout-alg"
@@ -173,6 +176,7 @@ export class CarefulApp {
   readonly #fixed = { verifier: random() + random(), nonce: random(), states: 0 };
   #keys: readonly JWK[] = [];
   #metadata: Metadata;
+  #signIns = 0;
 
   private constructor(config: AppConfig, metadata: Metadata) {
     this.#config = config;
@@ -281,7 +285,11 @@ export class CarefulApp {
       return;
     }
     refuseUnless(code !== undefined && (more.length === 0 || this.#neglects("code-twice")), "code");
-    const user = await this.#exchange(code, pending);
+    const user = await this.#exchange(code, pending).finally(() => {
+      this.#signIns += 1;
+      refuseUnless(!this.#neglects("busy") || ![2, 3].includes(this.#signIns), "busy");
+      refuseUnless(!this.#neglects("broken") || this.#signIns === 1, "busy");
+    });
     session.user = user;
     const shown = this.#neglects("token-in-url") ? `/done?access_token=${user.accessToken}` : pending.returnTo;
     res.writeHead(302, { location: shown }).end();

@@ -41,8 +41,8 @@ export interface CheckRun {
   readonly leaves: (key: string, what: string) => void;
 }
 
-/** What each kind of check adds to {@link CheckRun}. */
-interface Cases<A> {
+/** What each kind of check adds to {@link CheckRun}: its controls and its cases. */
+interface Suite<A> {
   /** The case that must work first and between. */
   readonly control: Case<A>;
   /** Others that must work once, after it. */
@@ -69,13 +69,89 @@ export interface RunResult {
   readonly stale: readonly string[];
 }
 
-export async function runCases<A>(check: CheckRun, run: Cases<A>): Promise<RunResult> {
-  const { accepted, onResult } = check;
-  const { control, last, cases } = run;
+/** Why the cases that are left do not run. */
+interface Stop {
+  readonly why: string;
+  /** What is said of them. */
+  readonly rest: string;
+}
+
+const ended = "the whole check may take no longer: see --total-timeout";
+/** It says nothing of the app. */
+const timeIsUp: Stop = { why: ended, rest: ended };
+
+export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunResult> {
+  const { control, alsoFirst = [], cases, last } = suite;
   const results: CaseResult[] = [];
   const verdicts = new Map<string, Verdict>();
-  const add = ({ name, mustNot, should, paragraph, fix }: CaseText, finding: Finding): CaseResult => {
-    const reason = finding.verdict === "unnoticed" ? accepted.get(name) : undefined;
+  const isOver = (): boolean => run.now() >= run.until;
+
+  let stop: Stop | null = null;
+  for (const one of [control, ...alsoFirst]) stop ??= await runFirst(one);
+  const hasBegun = stop === null;
+  for (const one of cases) {
+    if (stop === null && isOver()) stop = timeIsUp;
+    if (stop === null) stop = await runCase(one);
+    else if (stop === timeIsUp) show(one, notReached(stop.rest));
+    else add(one, notReached(stop.rest));
+  }
+  if (cases.length > 0 && stop !== timeIsUp) {
+    const finding = stop === null ? works(suite.didLast) : notReached(stop.why);
+    if (hasBegun) show(last, finding);
+    else add(last, finding);
+  }
+  return {
+    passed: (stop === null || stop === timeIsUp) && !results.some(isOpen),
+    cases: results,
+    stale: [...run.accepted.keys()].filter((name) => ["noticed", "works"].includes(verdicts.get(name) ?? "")),
+  };
+
+  /** A control before all cases. It is tried once: what was typed may be wrong. */
+  async function runFirst(one: Case<A>): Promise<Stop | null> {
+    const finding = await inTime(run, suite, one, verdicts);
+    show(one, finding);
+    const why = (await tidy(one)) ?? whyBroken(finding);
+    return why === null ? null : { why, rest: `not run: see ${one.name}` };
+  }
+
+  /** A case, and the control behind it. One slow answer of a busy machine ends no run, but it proves no case, so the case runs again. */
+  async function runCase(one: Case<A>): Promise<Stop | null> {
+    let { finding, why } = await withControl(one);
+    if (why !== null && !isOver() && (await tryControl()) === null) {
+      if (finding.verdict === "unnoticed") why = null;
+      else ({ finding, why } = await withControl(one));
+    }
+    const isProven = why === null || !needsControl(finding);
+    if (why !== null && isOver()) {
+      show(one, isProven ? finding : notReached(ended));
+      return timeIsUp;
+    }
+    show(one, isProven ? finding : notReached(`${suite.broken} after this case: ${why}`));
+    return why === null ? null : { why, rest: `not run: see ${one.name}` };
+  }
+
+  async function withControl(one: Case<A>) {
+    const finding = await inTime(run, suite, one, verdicts);
+    return { finding, why: (await tidy(one)) ?? (await tryControl()) };
+  }
+
+  /** @returns why it fails, or null */
+  async function tryControl(): Promise<string | null> {
+    const finding = await inTime(run, suite, control, verdicts);
+    const whyNotTidy = await tidy(control);
+    return whyBroken(finding) ?? whyNotTidy;
+  }
+
+  function tidy(one: Case<A>): Promise<string | null> {
+    return beforeEnd(run, suite.tidy(one), null);
+  }
+
+  function show(one: CaseText, finding: Finding): void {
+    run.onResult(add(one, finding));
+  }
+
+  function add({ name, mustNot, should, paragraph, fix }: CaseText, finding: Finding): CaseResult {
+    const reason = finding.verdict === "unnoticed" ? run.accepted.get(name) : undefined;
     const result = {
       ...{ name, mustNot, should, paragraph, fix, ...finding },
       ...(reason !== undefined && { accepted: reason }),
@@ -83,53 +159,7 @@ export async function runCases<A>(check: CheckRun, run: Cases<A>): Promise<RunRe
     results.push(result);
     verdicts.set(name, finding.verdict);
     return result;
-  };
-  const isOver = (): boolean => check.now() >= check.until;
-  const tidy = (one: Case<A>): Promise<string | null> => beforeEnd(check, run.tidy(one), null);
-  const first = await inTime(check, run, control, verdicts);
-  onResult(add(control, first));
-  let failure = (await tidy(control)) ?? whyBroken(first);
-  let failedAt = control.name;
-  for (const one of run.alsoFirst ?? []) {
-    if (failure !== null) break;
-    const finding = await inTime(check, run, one, verdicts);
-    onResult(add(one, finding));
-    failure = (await tidy(one)) ?? whyBroken(finding);
-    failedAt = one.name;
   }
-  let isCut = false;
-  for (const one of cases) {
-    if (failure !== null) {
-      add(one, notReached(`not run: see ${failedAt}`));
-      continue;
-    }
-    isCut ||= isOver();
-    if (isCut) {
-      onResult(add(one, notReached(ended)));
-      continue;
-    }
-    const finding = await inTime(check, run, one, verdicts);
-    failure = (await tidy(one)) ?? whyBroken(await inTime(check, run, control, verdicts)) ?? (await tidy(control));
-    if (failure !== null && isOver()) {
-      // The control had no time, so it says nothing of the app.
-      [failure, isCut] = [null, true];
-      onResult(add(one, needsControl(finding) ? notReached(ended) : finding));
-      continue;
-    }
-    failedAt = one.name;
-    const isProven = failure === null || !needsControl(finding);
-    onResult(add(one, isProven ? finding : notReached(`${run.broken} after this case: ${String(failure)}`)));
-  }
-  if (cases.length > 0 && !isCut) {
-    const result = add(last, failure === null ? works(run.didLast) : notReached(failure));
-    const firstOnes = [control, ...(run.alsoFirst ?? [])];
-    if (failure === null || firstOnes.every(({ name }) => name !== failedAt)) onResult(result);
-  }
-  return {
-    passed: failure === null && !results.some(isOpen),
-    cases: results,
-    stale: [...accepted.keys()].filter((name) => ["noticed", "works"].includes(verdicts.get(name) ?? "")),
-  };
 }
 
 /** A control that did not work. */
@@ -147,9 +177,6 @@ const needsControl = ({ verdict }: Finding): boolean => verdict === "noticed" ||
 
 const whyBroken = ({ verdict, did }: Finding): string | null => (verdict === "works" ? null : did);
 
-/** Why a case did not run, or not to its end. */
-const ended = "the whole check may take no longer: see --total-timeout";
-
 /** Waits for some work until the check ends, and no longer. */
 async function beforeEnd<T>({ until, now }: CheckRun, work: Promise<T>, late: T): Promise<T> {
   if (until === Infinity) return work;
@@ -164,18 +191,18 @@ async function beforeEnd<T>({ until, now }: CheckRun, work: Promise<T>, late: T)
 }
 
 /** @throws {Problem} the case says nothing */
-async function tryOne<A>(run: Cases<A>, one: Case<A>, verdicts: Verdicts, over: AbortSignal): Promise<Finding> {
-  return one.run(await run.begin(one, verdicts, over));
+async function tryOne<A>(suite: Suite<A>, one: Case<A>, verdicts: Verdicts, over: AbortSignal): Promise<Finding> {
+  return one.run(await suite.begin(one, verdicts, over));
 }
 
 /** Runs a case within its time. One that hangs goes on alone, and can change nothing any more. */
-async function inTime<A>(check: CheckRun, run: Cases<A>, one: Case<A>, verdicts: Verdicts): Promise<Finding> {
-  const own = check.caseLimit + (one.waits ?? 0) + (one.restarts === true ? check.startLimit : 0);
-  const left = Math.max(0, check.until - check.now());
+async function inTime<A>(run: CheckRun, suite: Suite<A>, one: Case<A>, verdicts: Verdicts): Promise<Finding> {
+  const own = run.caseLimit + (one.waits ?? 0) + (one.restarts === true ? run.startLimit : 0);
+  const left = Math.max(0, run.until - run.now());
   const limit = Math.min(own, left);
   const over = new AbortController();
   const done = new AbortController();
-  const tried = tryOne(run, one, verdicts, over.signal).catch(findingOf).then(run.reword);
+  const tried = tryOne(suite, one, verdicts, over.signal).catch(findingOf).then(suite.reword);
   const late = delay(limit, null, { signal: done.signal }).then(() => {
     over.abort();
     return notReached(left < own ? ended : `the case did not end within ${Math.ceil(limit / 1000)} s`);
