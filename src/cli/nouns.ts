@@ -32,7 +32,7 @@ export const nouns = {
     keys: "list, rotate and remove the signing keys",
   },
   "Tokens:": {
-    issue: "issue grants, codes or tokens without a browser",
+    issue: "issue grants, codes, tokens and SAML responses without a browser",
     token: "decode, verify, introspect, issue and revoke tokens",
   },
   "For tests of your app:": {

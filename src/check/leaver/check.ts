@@ -1,5 +1,5 @@
 /*
- * check/leaver: `idp check leaver`. It measures how long an app lets somebody in who left. For each signal a user signs in in two browsers and
+ * check/leaver: `idp check leaver`. It measures how long an app lets in somebody who left. For each signal a user signs in in two browsers and
  * leaves by that signal alone: measure.ts asks the app until it refuses. attempt.ts starts all signals with the first case; cases/ says what each
  * result means. control.ts sends the signals and undoes them, groups.ts moves users between groups.
  */
@@ -83,7 +83,7 @@ export const checkLeaver = defineCheck({
   it: "the app",
   missed: (open) => `the app does not lock the person out in ${open}`,
   notWorking: "the app did not sign in",
-  summary: "report how long an app lets a person in who left",
+  summary: "report how long an app lets in a person who left",
   help,
   examples: [
     "idp check leaver --start http://localhost:3000/login --signed-in http://localhost:3000/me -- npm start",
@@ -189,7 +189,7 @@ function credentialPlace({ credential, credentialHeader, api }: LeaverFlags): Cr
       hint: `An address, or a request: 'POST http://localhost:3000/api/keys {"name":"check"}'`,
     });
   }
-  if (typeof header === "string") throw new OperationError("usage", `--credential-header: ${header}`);
+  if (typeof header === "string") throw new OperationError("usage", `--credential-header ${header}`);
   return { request, header };
 }
 

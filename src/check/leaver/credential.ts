@@ -37,10 +37,10 @@ export function credentialOf(text: string): CredentialRequest | string {
 /** `NAME: VALUE` with `{key}`. @returns the header; a text says what is wrong with it */
 export function credentialHeaderOf(text: string): CredentialHeader | string {
   const [, name, value = ""] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/s.exec(text) ?? [];
-  if (name === undefined) return "it is not a name and a value, such as 'X-API-Key: {key}'";
+  if (name === undefined) return "is not a name and a value, such as 'X-API-Key: {key}'";
   return value.includes("{key}")
     ? { name: name.toLowerCase(), value }
-    : "its value does not say where the key goes: {key}";
+    : "does not say where the key goes: its value has no {key}";
 }
 
 const members = ["key", "token", "api_key", "apiKey", "secret", "value"];

@@ -67,7 +67,7 @@ export const checkScim = defineCheck({
   takesUrl: true,
   missed: (open) => `the app does not do what SCIM asks for in ${open}`,
   notWorking: "the app did not create, show and remove a user",
-  summary: "report what an app answers to a provisioning client, and does not do",
+  summary: "report where a SCIM server does not do what it answers",
   help,
   examples: [
     "idp check scim --client demo-app",

@@ -163,7 +163,7 @@ export const declareFaults: Declare = (faults, { act }) => {
     .command("remove")
     .description("remove one fault")
     .argument("<fault_id>", "the id that idp faults list shows")
-    .addHelpText("after", examples("idp faults remove f1", "idp faults remove f1 --quiet"))
+    .addHelpText("after", examples("idp faults remove x1", "idp faults remove x1 --quiet"))
     .action(act(removeFault));
   faults
     .command("clear")

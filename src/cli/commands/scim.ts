@@ -201,7 +201,7 @@ export const declareScim: Declare = (scim, { act }) => {
     .addOption(profile())
     .option("--dry-run", "print the requests and send none")
     .option("--full", "send everything, also what did not change")
-    .addOption(new Option("--parallel <n>", "how many users at a time").argParser(wholeNumber))
+    .addOption(new Option("--parallel <n>", "how many users at a time (default: 1)").argParser(wholeNumber))
     .addHelpText("after", examples("idp scim push", "idp scim push --client demo-app --profile entra --dry-run"))
     .action(act(pushScim));
   withClient(scim.command("status", { isDefault: true }))

@@ -37,48 +37,47 @@ export const accountFlags = [
 ] as const satisfies readonly Flag[];
 export type AccountFlags = FlagsOf<typeof accountFlags>;
 
-const usage = (flag: string, message: string, hint?: string): OperationError =>
-  new OperationError("usage", `${flag}: ${message}`, hint === undefined ? {} : { hint });
+const usage = (message: string, hint?: string): OperationError =>
+  new OperationError("usage", message, hint === undefined ? {} : { hint });
 
 /** @throws {OperationError} usage */
 export function accountOf(flags: AccountFlags): AccountPlace | null {
   const { mark, markField, markHeader = [], show, account, accountId, secondStart, secondIssuer } = flags;
   if (secondIssuer !== undefined && secondStart === undefined) {
-    throw usage("--second-issuer", "it needs --second-start, the address that signs in there");
+    throw usage("--second-issuer needs --second-start, the address that signs in there");
   }
   if (mark === undefined) {
     const without = Object.entries({ "--mark-field": markField, "--mark-header": markHeader[0], "--show": show });
     const stray = without.find(([, value]) => value !== undefined);
-    if (stray !== undefined) throw usage(stray[0], "it needs --mark, which writes the text");
+    if (stray !== undefined) throw usage(`${stray[0]} needs --mark, which writes the text`);
   }
   if (account !== undefined && mark !== undefined)
-    throw usage("--account", "it takes the place of --mark: leave one out");
+    throw usage("--account takes the place of --mark; leave one of them out");
   if (accountId !== undefined && account === undefined)
-    throw usage("--account-id", "it needs --account, the address that shows the id");
+    throw usage("--account-id needs --account, the address that shows the id");
   if (account !== undefined) {
     if (accountId === undefined)
-      throw usage("--account", "it needs --account-id, which says where the id is", "For JSON: --account-id /data/id");
+      throw usage("--account needs --account-id, which says where the id is", "For JSON: --account-id /data/id");
     const id = idPlaceOf(accountId);
-    if (typeof id === "string") throw usage("--account-id", id);
+    if (typeof id === "string") throw usage(`--account-id ${id}`);
     return { kind: "id", url: account, id };
   }
   if (mark === undefined) return null;
   const place = markPlaceOf(mark, markField ?? null);
   if (typeof place === "string")
     throw usage(
-      "--mark",
-      place,
+      `--mark ${place}`,
       `A page with a form, or a request: 'POST http://localhost:3000/api/note {"note":"{mark}"}'`,
     );
   if (place.kind === "request" && markField !== undefined)
-    throw usage("--mark-field", "it is for a form; a request says itself where the text goes");
+    throw usage("--mark-field is for a form; a request says itself where the text goes");
   return { kind: "mark", mark: place, headers: markHeader.map(headerOf), show: show ?? place.url };
 }
 
 function headerOf(text: string): MarkHeader {
   const header = markHeaderOf(text);
   // The value may be a secret.
-  if (typeof header === "string") throw usage("--mark-header", header);
+  if (typeof header === "string") throw usage(`--mark-header ${header}`);
   return header;
 }
 

@@ -48,7 +48,7 @@ export function markPlaceOf(text: string, field: string | null): MarkPlace | str
 /** `NAME: VALUE`. @returns the header; a text says what is wrong with it */
 export function markHeaderOf(text: string): MarkHeader | string {
   const [, name, value = ""] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/s.exec(text) ?? [];
-  if (name === undefined) return "it is not a name and a value, such as 'X-CSRF-Token: VALUE'";
+  if (name === undefined) return "is not a name and a value, such as 'X-CSRF-Token: VALUE'";
   const [placeholder, url, source] = /\{(https?:\/\/\S+)\s+\/(.+)\/\}/.exec(value) ?? [];
   if (placeholder === undefined || url === undefined || source === undefined) return { name, value, from: null };
   const pattern = patternOf(source);

@@ -239,18 +239,21 @@ async function editClient(cli: Invocation, name: string | undefined, flags: Clie
   });
 }
 
-const clientFields = <A extends unknown[], F extends Flags, G extends Flags>(command: Command<A, F, G>) =>
+const clientFields = <A extends unknown[], F extends Flags, G extends Flags>(
+  command: Command<A, F, G>,
+  unscoped: string,
+) =>
   command
     .option("--name <name>", "the display name")
     .option("--redirect-uri <uri>", "a redirect URI; repeatable", collect)
-    .option("--scope <scopes>", "the scopes it may request, separated by spaces (default: all)")
+    .option("--scope <scopes>", `the scopes it may request, separated by spaces${unscoped}`)
     .option("--public", "make it a public client: no secret, PKCE required")
     .option("--secret-stdin", "read the secret from standard input")
     .addOption(setOption());
 
 /** Declares the commands that add and edit clients. */
 export const declareClientChanges: Declare = (clients, { act }) => {
-  clientFields(clients.command("add"))
+  clientFields(clients.command("add"), " (default: all)")
     .option("--saml-metadata <file|url|->", "a service provider of SAML, by its metadata; an address is read once")
     .option(
       "--saml-acs <url>",
@@ -269,14 +272,14 @@ export const declareClientChanges: Declare = (clients, { act }) => {
       ),
     )
     .action(act(addClient));
-  clientFields(clients.command("edit"))
+  clientFields(clients.command("edit"), "")
     .option("--add-redirect-uri <uri>", "add a redirect URI; repeatable", collect)
     .option("--remove-redirect-uri <uri>", "remove a redirect URI; repeatable", collect)
     .option("--add-post-logout-uri <uri>", "add an address to return to after a sign-out; repeatable", collect)
     .option("--add-scope <scope>", "let it request one more scope; repeatable", collect)
     .option("--add-saml-acs <url>", "add an address that responses of SAML are posted to; repeatable", collect)
     .option("--scim-token-stdin", "read the token of the app's SCIM server from standard input")
-    .description("change a client; each flag replaces the old value")
+    .description("change a client: flags replace the old value, --add- flags add one")
     .argument("[client_id]")
     .addHelpText(
       "after",

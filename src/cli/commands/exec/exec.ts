@@ -228,9 +228,13 @@ export const declareExec: Declare = (command, { act, words }) => {
   withExecFlags(command)
     .usage("[options] -- <command...>")
     .argument("[command...]")
+    .addHelpText("after", ({ command: exec }) => {
+      const more = moreHelp(exec, words).trimEnd();
+      return more === "" ? "" : `\n${more}`;
+    })
     .addHelpText(
       "after",
-      ({ command: exec }) => `\n${moreHelp(exec, words)}
+      `
 The command's environment has OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET,
 OIDC_REDIRECT_URI and OIDC_DISCOVERY_URL; and IDP_URL and IDP_ADMIN_TOKEN, so
 that commands such as idp users suspend bob reach this server. Exit codes of

@@ -47,7 +47,7 @@ export const withLoginFlags = (command: Command) =>
     .option("--prompt <values>", "login, consent, select_account or none")
     .addOption(new Option("--max-age <seconds>", "the maximum age of the sign-in").argParser(seconds(0, 4_294_967_295)))
     .option("--login-hint <name>", "the user who will probably sign in")
-    .option("--ui-locales <languages>", "the languages of the pages, as: tr en")
+    .option("--ui-locales <languages>", "the languages of the pages, such as 'tr en'")
     .option("--acr <values>", "acr_values; the ID token must have one of them")
     .addOption(new Option("--response-mode <mode>", "how the response is returned").choices(["query", "form_post"]));
 export type LoginFlags = FlagsOf<typeof withLoginFlags> & {
