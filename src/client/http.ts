@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { parseExact, type JsonObject } from "../text/json.ts";
+import { redacted } from "../text/redacted.ts";
 import { Problem, shown, Unanswered } from "./check.ts";
 import { send as ask, type ReceivedResponse, type SendError } from "../net/send.ts";
 import { isAddress, isLoopbackUrl, withoutBrackets } from "../net/address.ts";
@@ -34,6 +35,9 @@ const maxBytes = 1_000_000;
 /** A sign-in takes a few steps; many more are an endless circle. */
 export const maxSteps = 40;
 
+/** An address may have a code or a token in it, and so may what somebody answers. */
+const problem = (message: string): Problem => new Problem(redacted(message));
+
 /** An http or https URL that somebody else wrote, as a whole one; null: it is not one. @param base what it may be relative to */
 export function webAddress(address: string, base?: string): URL | null {
   if (!URL.canParse(address, base)) return null;
@@ -45,7 +49,7 @@ export function webAddress(address: string, base?: string): URL | null {
 export function requireWebAddress(what: string, address: string, base?: string): URL {
   const url = webAddress(address, base);
   if (url !== null) return url;
-  throw new Problem(`${what} ${shown(address)}, which is not an http or https URL`);
+  throw problem(`${what} ${shown(address)}, which is not an http or https URL`);
 }
 
 /** Sends a request. Redirects are not followed. @throws {Problem} if no answer comes */
@@ -85,7 +89,8 @@ export async function send({
     return { url, ...answer };
   } catch (error) {
     const { reason, cause } = error as SendError;
-    throw new Unanswered(sentenceFor(reason, url) ?? failureOf(host, cause as NodeJS.ErrnoException), { cause });
+    const sentence = sentenceFor(reason, url) ?? failureOf(host, cause as NodeJS.ErrnoException);
+    throw new Unanswered(redacted(sentence), { cause });
   }
 }
 
@@ -127,7 +132,7 @@ function failureOf(host: string, { code = "", message }: NodeJS.ErrnoException):
 export function redirectOf({ url, status, headers: { location } }: Reply): Outgoing | null {
   if (status < 300 || status >= 400 || location === undefined) return null;
   if (URL.canParse(location, url)) return { method: "GET", url: new URL(location, url).href };
-  throw new Problem(`${url} redirects to ${shown(location)}, which is not an address`);
+  throw problem(`${url} redirects to ${shown(location)}, which is not an address`);
 }
 
 const mediaType = ({ headers }: Reply): string => (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
@@ -139,19 +144,19 @@ export function jsonOf(reply: Reply): JsonObject {
   const { url, status, text } = reply;
   const type = mediaType(reply);
   if (status >= 300 && status < 400) {
-    throw new Problem(`${url} answers ${status} to ${shown(reply.headers.location)}; redirects are not followed here`);
+    throw problem(`${url} answers ${status} to ${shown(reply.headers.location)}; redirects are not followed here`);
   }
   if (!/^application\/([\w.-]+\+)?json$/i.test(type)) {
-    throw new Problem(`${url} answers ${status} with ${type === "" ? "no Content-Type" : type} instead of JSON`);
+    throw problem(`${url} answers ${status} with ${type === "" ? "no Content-Type" : type} instead of JSON`);
   }
   let value: unknown;
   try {
     value = parseExact(text);
   } catch {
-    throw new Problem(`${url} answers ${status} with a body that is not the JSON it claims to be`);
+    throw problem(`${url} answers ${status} with a body that is not the JSON it claims to be`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new Problem(`${url} answers ${status} with JSON that is not an object`);
+    throw problem(`${url} answers ${status} with JSON that is not an object`);
   }
   return value as JsonObject;
 }
@@ -160,7 +165,7 @@ export function jsonOf(reply: Reply): JsonObject {
 export function successOf(reply: Reply, status = 200): JsonObject {
   const json = jsonOf(reply);
   if (reply.status === status) return json;
-  throw new Problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`);
+  throw problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`);
 }
 
 /** ` invalid_grant: the code has expired` (RFC 6749 5.2); empty if the answer does not say why. */
@@ -173,5 +178,5 @@ export function refusalOf({ error, error_description: description }: JsonObject)
 export function textIn(json: JsonObject, name: string, where: string): string {
   const value = json[name];
   if (typeof value === "string" && value !== "") return value;
-  throw new Problem(`${where} has ${value === undefined ? "no" : "a wrong"} ${name}: ${shown(value)}`);
+  throw problem(`${where} has ${value === undefined ? "no" : "a wrong"} ${name}: ${shown(value)}`);
 }

@@ -61,7 +61,7 @@ test("what an app wrote on the page of its error is said, cut, and without token
   onTestFinished(close);
   const places = { issuer: "http://idp.test", redirectUris: [], origins: [url], user: "alice" };
   const visit = await smallBrowser({ ...places, lookup: nearLookup(undefined) }).look(`${url}/callback`);
-  expect(wrote(visit)).toMatch(/^: "Bad & worse … (?:long )+[a-z ]*…"$/);
+  expect(wrote(visit)).toMatch(/^: "Bad & worse eyJ… (?:long )+[a-z ]*…"$/);
   expect(wrote(visit).length).toBeLessThan(130);
 });
 

@@ -1,6 +1,7 @@
 import type { LookupFunction } from "node:net";
 import type { AuthorizationResponse, Browser, Visit } from "../../client/app/visit.ts";
 import { onlyForm, visibleText } from "../../client/app/html.ts";
+import { redacted } from "../../text/redacted.ts";
 import type { Recorded } from "./idp.ts";
 import { noticed, notReached, type Finding, isFinding } from "./verdict.ts";
 
@@ -63,12 +64,14 @@ export function ending({ end, steps }: Visit): string {
 
 /** Characters of what an app wrote. */
 const maxSaid = 120;
-const jwt = /(?<![\w-])ey[\w-]{10,}\.ey[\w-]{10,}\.[\w-]*/g;
 
-/** What the app wrote on the page of its error, in words that follow its ending: `: "the code has expired"`; empty without one. */
+/**
+ * What the app wrote on the page of its error, in words that follow its ending: `: "the code has expired"`; empty without one. Secrets are taken
+ * out before it is cut: half of one would not look like any.
+ */
 export function wrote({ end }: Visit): string {
   if (end.kind !== "page" || end.status < 400) return "";
-  const text = visibleText(end.text).replaceAll(jwt, "…");
+  const text = redacted(visibleText(end.text));
   if (text === "") return "";
   return `: ${JSON.stringify(text.length > maxSaid ? `${text.slice(0, maxSaid)}…` : text)}`;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../client/check.ts";
+import { redacted } from "../../text/redacted.ts";
 import {
   isOpen,
   notReached,
@@ -153,7 +154,8 @@ export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunRe
   function add({ name, mustNot, should, paragraph, fix }: CaseText, finding: Finding): CaseResult {
     const reason = finding.verdict === "unnoticed" ? run.accepted.get(name) : undefined;
     const result = {
-      ...{ name, mustNot, should, paragraph, fix, ...finding },
+      // What an app answered, or the address that it was asked at, may have a code or a token in it.
+      ...{ name, mustNot, should, paragraph, fix, ...finding, did: redacted(finding.did) },
       ...(reason !== undefined && { accepted: reason }),
     };
     results.push(result);

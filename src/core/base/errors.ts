@@ -186,6 +186,13 @@ export const listed = (problems: readonly Problem[]): string =>
 /** "1 problem", "3 problems". */
 export const countOf = ({ length }: readonly Problem[]): string => (length === 1 ? "1 problem" : `${length} problems`);
 
+/** A key that nobody knows, or a value in the wrong place, may be a secret. */
+const redactedProblem = (problem: Problem): Problem => ({
+  ...problem,
+  path: redacted(problem.path),
+  message: redacted(problem.message),
+});
+
 /** A refusal of an operation on users, clients, grants, fixtures: with the next step in `hint`. */
 export class OperationError extends Error {
   override readonly name = "OperationError";
@@ -201,8 +208,10 @@ export class OperationError extends Error {
   ) {
     super(redacted(message), "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
-    this.hint = options.hint === undefined ? null : hintOf(options.hint);
-    this.problems = options.problems ?? [];
+    const hint = options.hint === undefined ? null : hintOf(options.hint);
+    // Its command has to run as it stands, and names what is registered.
+    this.hint = hint === null ? null : { ...hint, text: redacted(hint.text) };
+    this.problems = (options.problems ?? []).map(redactedProblem);
     this.summary = redacted(options.summary ?? message);
   }
 }

@@ -4,6 +4,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { OAuthError, OperationError } from "../../core/base/errors.ts";
 import { isObject } from "../../text/json.ts";
+import { cut } from "../../text/redacted.ts";
 import { sameSecret } from "../../core/base/secrets.ts";
 import { inputOfRequest, progressHeader, type Route as OperationRoute } from "../../core/admin/operations/route.ts";
 import type { Runner, RunningServer } from "../../core/admin/operations/operation.ts";
@@ -40,7 +41,9 @@ const ownOrigin =
   (req, _res, next) => {
     const { origin } = req.headers;
     if (origin !== undefined && !isOwnOrigin(web, req, origin)) {
-      throw new HttpError(403, `the control API refuses pages of the origin ${origin}`, {
+      // Whoever sends another text may have sent a secret, or 16 kB.
+      const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
+      throw new HttpError(403, `the control API refuses pages of the origin ${isOrigin ? cut(origin, 300) : "…"}`, {
         fix: "call it from a program, not from a page",
       });
     }

@@ -42,7 +42,7 @@ export const isOpenInAddress = (name: string): boolean =>
 
 /** Whether a text may be shown as the name of a parameter. Where a form is expected, a program may send a secret alone. */
 export const isParameterName = (name: string): boolean =>
-  open.has(name) || /^[a-z]+(?:_[a-z]+){0,4}$/.test(name) || /^[\w.:-]{1,15}$/.test(name);
+  open.has(name) || /^[a-z]{1,15}(?:_[a-z]{1,15}){0,4}$/.test(name) || /^[\w.:-]{1,15}$/.test(name);
 
 /**
  * Whether the value of a parameter is registered, if the endpoint accepted the request: it is compared with what is registered, or it was
