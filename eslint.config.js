@@ -24,11 +24,11 @@ const noClient = from(
   "src/client acts against servers, ours and others: only the command line and src/check use it.",
 );
 const noCheck = from("check", "src/check judges apps from outside: only the command line uses it.");
-/** @param up from a folder of src/check/frame to that */
+/** @param up from a folder of src/check to that */
 const noCheckOf = (up) =>
   named(
     `^${up}\\.\\./(client|api|sp|scim|leaver)/`,
-    "src/check/frame knows no check: what one of them needs is handed in.",
+    "A check knows no other, and the frame none: what two need belongs in src/check/shared, what one needs is handed in.",
   );
 const onlyRows = named(
   "^(\\.\\./)+core/(?!([\\w-]+/)*(faults|settings|scopes)/)",
@@ -151,10 +151,9 @@ export default tseslint.config(
   layer(["src/store/**"], [noCore, noHttp, noServe, noCli, noCheck, noClient, noMigrate]),
   layer(["src/core/**"], [noHttp, noServe, noCli, noCheck, noClient, noMigrate, noAdapters, noFiles, noFilesOfOurs]),
   layer(["src/migrate/**"], [noHttp, noServe, noCli, noCheck, noClient, noAdapters, noFiles]),
-  layer(["src/check/**"], [noHttp, noCli, noMigrate, noAdapters]),
-  layer(["src/check/*/{cases,flaws}/**"], [noHttp, noCli, noMigrate, noAdapters, onlyRows]),
-  layer(["src/check/frame/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("")]),
-  layer(["src/check/frame/*/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("\\.\\./")]),
+  layer(["src/check/*/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("")]),
+  layer(["src/check/*/*/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("\\.\\./")]),
+  layer(["src/check/*/{cases,flaws}/*.ts"], [noHttp, noCli, noMigrate, noAdapters, noCheckOf("\\.\\./"), onlyRows]),
   layer(["src/client/**"], [aloneClient]),
   layer(["src/jwt/**"], [aloneJwt]),
   layer(["src/net/**", "src/text/**", "src/files/**"], [aloneLeaf]),

@@ -4,8 +4,8 @@ import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
-import { jwksUriOf } from "../frame/place.ts";
-import { claimsOf, headerOf } from "./forge.ts";
+import { claimsOf, headerOf } from "../shared/jwt.ts";
+import { jwksUriOf } from "../shared/published-keys.ts";
 
 /** What the cases may do at the issuer: tokens of all kinds, its users and keys, and what it was asked. */
 

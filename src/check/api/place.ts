@@ -5,7 +5,8 @@ import { callServer, type Server } from "../../serve/remote.ts";
 import type { PlaceFlags } from "../frame/flags.ts";
 import type { Opened } from "../frame/opened.ts";
 import { otherThan, userOf } from "../frame/people.ts";
-import { jwksUriOf, onOwnServer, ownServer, withPublishedKeys } from "../frame/place.ts";
+import { onOwnServer, ownServer } from "../frame/place.ts";
+import { jwksUriOf, withPublishedKeys } from "../shared/published-keys.ts";
 import type { Session } from "../frame/check.ts";
 import type { ApiPeople } from "./control.ts";
 

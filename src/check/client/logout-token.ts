@@ -1,9 +1,8 @@
-import { importJWK, SignJWT, type JWK } from "jose";
-import { OperationError } from "../../core/base/errors.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
+import { signedBy } from "../shared/signed-by.ts";
 
-/** Tokens of the issuer that a check sends in its place, as they are or wrong on purpose. An export has the key that signs them. */
+/** Logout tokens that a check sends in place of the issuer, as they are or wrong on purpose. */
 
 const event = "http://schemas.openid.net/event/backchannel-logout";
 /** Seconds that a logout token lives. */
@@ -22,27 +21,6 @@ export interface LogoutClaims {
   readonly spoil?: "signature" | "alg";
   /** In place of `logout+jwt`. */
   readonly typ?: string;
-}
-
-interface Key {
-  readonly kid: string;
-  readonly alg: string;
-  readonly jwk: JWK;
-  readonly retiredAt: string | null;
-}
-
-/** A token that the issuer's own key signs. @throws {OperationError} refused if there is none */
-export async function signedBy(
-  server: Server,
-  alg: string,
-  typ: string,
-  payload: Readonly<Record<string, unknown>>,
-): Promise<string> {
-  const { keys = [] } = (await callServer(server, "export", {})) as { readonly keys?: readonly Key[] };
-  const key = keys.find((one) => one.alg === alg && one.retiredAt === null);
-  if (key === undefined) throw new OperationError("refused", `tokens signed with ${alg} cannot be made here`);
-  const header = { alg, typ, kid: key.kid };
-  return new SignJWT({ ...payload }).setProtectedHeader(header).sign(await importJWK(key.jwk, alg));
 }
 
 export async function logoutTokenOf(

@@ -1,7 +1,7 @@
 /*
- * check/frame: what the checks share. Each check is a folder beside this one, with these files where it needs them: check.ts declares it and runs
- * it, place.ts has what its cases work on, control.ts what they may do at the issuer, attempt.ts what each case gets, cases/ the cases, fixes.ts
- * what to change.
+ * check/frame: what every check needs; check/shared has what two of them do. Each check is a folder beside this one, with these files where it
+ * needs them: check.ts declares it and runs it, place.ts has what its cases work on, control.ts what they may do at the issuer, attempt.ts what
+ * each case gets, cases/ the cases, fixes.ts what to change.
  *
  * A check declares itself with `defineCheck`. session.ts runs it: it starts the app (process/app-process.ts) and closes what was opened (opened.ts).
  * run.ts is the loop over the cases, verdict.ts says what a case and its verdict are. result.ts and report.ts say what came out. host.ts is what a check needs of the command line.

@@ -1,14 +1,12 @@
-import { filesIn, readSource, type FixtureSource } from "../../core/base/fixture-files/source.ts";
+import { filesIn, type FixtureSource } from "../../core/base/fixture-files/source.ts";
 import { findFixtures, readFixtures } from "../../serve/fixture-files.ts";
 import { createIdp } from "../../index.ts";
 import type { ClientView } from "../../core/records/clients/admin.ts";
 import { OperationError, RemoteError } from "../../core/base/errors.ts";
 import { unknownHere } from "../../core/base/nearest.ts";
 import type { Browser } from "../../client/app/visit.ts";
-import { jsonOf, send } from "../../client/http.ts";
 import type { OperationOutput } from "../../core/admin/operations/table.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
-import { isObject } from "../../text/json.ts";
 import type { Subject } from "./subject.ts";
 import type { AppFlags, PlaceFlags } from "./flags.ts";
 import type { Host } from "./host.ts";
@@ -170,19 +168,4 @@ export function noClient({ isSaml }: Subject, wanted: string | undefined, client
   const known = clients.map(({ client_id: id }) => id);
   const error = new OperationError("not_found", `there is no client ${wanted ?? "that signs users in"}`);
   return unknownHere(error, wanted ?? "", { title: "Clients", known });
-}
-
-/** Most APIs verify tokens with the published keys, so tokens are RS256 unless the fixtures say otherwise. */
-export async function withPublishedKeys(sources: readonly FixtureSource[]): Promise<FixtureSource[]> {
-  const documents = await Promise.all(sources.map(readSource));
-  const saysAlg = documents.some(
-    ({ value }) => isObject(value) && isObject(value["settings"]) && "access_token_alg" in value["settings"],
-  );
-  return saysAlg ? [...sources] : [{ value: { settings: { access_token_alg: "RS256" } } }, ...sources];
-}
-
-/** The address of the published keys; empty with the endpoints of GitHub, which has none. */
-export async function jwksUriOf(issuer: string): Promise<string> {
-  const reply = await send({ method: "GET", url: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration` });
-  return reply.status === 404 ? "" : String(jsonOf(reply)["jwks_uri"]);
 }

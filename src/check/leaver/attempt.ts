@@ -1,6 +1,6 @@
 import { ending, whyNotBegun } from "../frame/app.ts";
 import type { Browser } from "../../client/app/visit.ts";
-import { claimsOf } from "../api/forge.ts";
+import { claimsOf } from "../shared/jwt.ts";
 import { Problem } from "../../client/check.ts";
 import { noticed, notReached, unnoticed, works, type Finding } from "../frame/verdict.ts";
 import { findingOf, type CheckRun } from "../frame/run.ts";

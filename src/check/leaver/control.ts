@@ -9,10 +9,10 @@ import { isGood, reasonOf, type ScimResponse } from "../../scim/sending.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Client } from "../../store/store.ts";
-import { signedBy } from "../client/logout-token.ts";
+import { signedBy } from "../shared/signed-by.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
-import { askerOf } from "../scim/app.ts";
+import { askerOf } from "../shared/scim-server.ts";
 import { groupControl } from "./groups.ts";
 import type { Signal } from "./signals.ts";
 

@@ -14,7 +14,7 @@ import {
 import { idIn, membersIn, resourcesIn, valueAt } from "../../scim/resource.ts";
 import { Problem } from "../../client/check.ts";
 import { isGood, reasonOf } from "../../scim/sending.ts";
-import type { Ask } from "../scim/app.ts";
+import type { Ask } from "../shared/scim-server.ts";
 import type { Client } from "../../store/store.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { otherThan } from "../frame/people.ts";

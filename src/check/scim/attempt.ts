@@ -6,7 +6,7 @@ import { isGood, type ScimToken } from "../../scim/sending.ts";
 import type { CheckRun, Verdicts } from "../frame/run.ts";
 import type { Case, Finding } from "../frame/verdict.ts";
 import { answered } from "./judge.ts";
-import { askerOf, withoutTokens, type Reply, type ScimApp } from "./app.ts";
+import { askerOf, withoutTokens, type Reply, type ScimApp } from "../shared/scim-server.ts";
 import { each, peopleOf, type PeopleOptions } from "./people.ts";
 
 /** What a case works with: requests to the app, and users and groups that are removed after the case. */

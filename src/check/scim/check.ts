@@ -1,7 +1,7 @@
 /*
  * check/scim: `idp check scim`. It asks whether an app does what it answers: after every change it reads back. A case is a row of a file in cases/;
  * those that depend on what a vendor sends exist once for each profile. The requests are those of src/scim, which `idp scim push` sends, too.
- * attempt.ts is what a case works with. app.ts sends requests; people.ts makes users and groups for the cases, and removes them.
+ * attempt.ts is what a case works with. shared/scim-server.ts sends requests; people.ts makes users and groups for the cases, and removes them.
  */
 import { OperationError } from "../../core/base/errors.ts";
 import { profileNames } from "../../scim/profiles.ts";

@@ -1,5 +1,5 @@
 import { detailOf, isGood, reasonOf } from "../../scim/sending.ts";
-import type { Reply } from "./app.ts";
+import type { Reply } from "../shared/scim-server.ts";
 import { notReached, unnoticed, type Finding } from "../frame/verdict.ts";
 
 /** What an answer of the app says, in words that follow "the app". */

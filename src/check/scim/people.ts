@@ -16,7 +16,7 @@ import {
 import { workEmail } from "../../scim/paths.ts";
 import { idIn, resourcesIn, valueAt, type Attributes, type Resource } from "../../scim/resource.ts";
 import { Problem } from "../../client/check.ts";
-import type { Ask, Reply } from "./app.ts";
+import type { Ask, Reply } from "../shared/scim-server.ts";
 import { answered } from "./judge.ts";
 
 /** The users and groups of a check, which are removed from the app: after each case, and at the end. */

@@ -7,7 +7,7 @@ import type { Client } from "../../store/store.ts";
 import type { Subject } from "../frame/subject.ts";
 import { noClient } from "../frame/place.ts";
 import type { Session } from "../frame/check.ts";
-import type { ScimApp } from "./app.ts";
+import type { ScimApp } from "../shared/scim-server.ts";
 
 /** The SCIM server that is checked: the one of `--url`, or of a client of a server. */
 

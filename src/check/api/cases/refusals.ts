@@ -1,15 +1,7 @@
 import { notReached, notRequired, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import {
-  confused,
-  headerOf,
-  requireJwt,
-  unsigned,
-  withEmptyFile,
-  withoutSignature,
-  withOtherPayload,
-  withOwnKey,
-} from "../forge.ts";
+import { headerOf, requireJwt } from "../../shared/jwt.ts";
+import { confused, unsigned, withEmptyFile, withoutSignature, withOtherPayload, withOwnKey } from "../forge.ts";
 import { judged, letsIn, unauthorized } from "../judge.ts";
 
 /** A token that is wrong in one respect, and must get 401 (RFC 6750 3.1 `invalid_token`). All are judged here. */

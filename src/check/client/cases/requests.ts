@@ -1,6 +1,7 @@
 import { whyNotBegun } from "../../frame/app.ts";
 import type { Asked, Attempt, Value } from "../attempt.ts";
 import type { Recorded } from "../../frame/idp.ts";
+import { whyGuessable } from "../../shared/guessable.ts";
 import {
   type Case,
   type Finding,
@@ -13,8 +14,6 @@ import {
 import { elsewhere } from "../../../client/app/visit.ts";
 
 /** What the app sends with its authorization requests: PKCE, state, nonce and the redirect URI. */
-
-/** What the app sends with its authorization requests. */
 
 /** Enough to tell a counter from a random value. */
 const samples = 4;
@@ -57,37 +56,11 @@ async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
 const textsOf = (all: readonly Asked[], name: string): readonly string[] =>
   all.flatMap((asked) => asked.get(name)?.text ?? []);
 
-/** Fewer bits can be guessed; a UUID has 122. */
-const minBits = 64;
-
-/**
- * What is wrong with values that nobody may guess; null: nothing that can be seen. A start or an end that all of them share does not
- * count. Each character of the rest counts by the alphabet that it seems to be from.
- */
-export function whyGuessable(all: readonly Asked[], name: string): string | null {
+/** Of a fingerprint nothing can be seen but whether it comes twice. */
+function whyGuessableIn(all: readonly Asked[], name: string): string | null {
   const texts = textsOf(all, name);
-  if (new Set(texts).size < texts.length) return `sent the same ${name} in two sign-ins`;
-  if (all.some((asked) => asked.get(name)?.isFingerprint === true)) return null;
-  const [first = ""] = texts;
-  const shared = (matches: (text: string, length: number) => boolean): number => {
-    let length = 0;
-    while (length < first.length && texts.every((text) => matches(text, length + 1))) length += 1;
-    return length;
-  };
-  const start = shared((text, length) => text.startsWith(first.slice(0, length)));
-  const end = shared((text, length) => text.endsWith(first.slice(-length)));
-  const rests = texts.map((text) => text.slice(start, Math.max(start, text.length - end)));
-  const bits = Math.min(...rests.map((rest) => rest.length * Math.log2(lettersOf(rests.join("")))));
-  return bits < minBits
-    ? `sent a ${name} with at most ${Math.round(bits)} bits that differ: ${JSON.stringify(first)}`
-    : null;
-}
-
-/** How many characters the alphabet of a text has. */
-function lettersOf(text: string): number {
-  if (/^\d*$/.test(text)) return 10;
-  if (/^[\da-f-]*$/.test(text) || /^[\dA-F-]*$/.test(text)) return 16;
-  return /^[\da-z]*$/.test(text) || /^[\dA-Z]*$/.test(text) ? 36 : 64;
+  const isHidden = all.some((asked) => asked.get(name)?.isFingerprint === true);
+  return isHidden && new Set(texts).size === texts.length ? null : whyGuessable(name, texts);
 }
 
 /** Where all of them are noticed, a confidential client need not use PKCE (RFC 9700 2.1.1). */
@@ -126,7 +99,7 @@ export const pkceFresh: Case<Attempt> = {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;
     if (textsOf(all, "code_challenge").length === 0) return notReached("the app sent no code_challenge (see pkce)");
-    const why = whyGuessable(all, "code_challenge");
+    const why = whyGuessableIn(all, "code_challenge");
     return why === null ? noticed("sent a new code_challenge each time") : unnoticed(why);
   },
 };
@@ -143,7 +116,7 @@ export const nonceFresh: Case<Attempt> = {
     if (textsOf(all, "nonce").length === 0) {
       return notRequired("sent no nonce", "OpenID Connect Core 3.1.2.1 (optional in the code flow)");
     }
-    const why = whyGuessable(all, "nonce");
+    const why = whyGuessableIn(all, "nonce");
     return why === null ? noticed("sent a new random nonce each time") : unnoticed(why);
   },
 };
@@ -158,7 +131,7 @@ export const stateFresh: Case<Attempt> = {
   async run(attempt) {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;
-    const why = textsOf(all, "state").length === 0 ? "sent no state" : whyGuessable(all, "state");
+    const why = textsOf(all, "state").length === 0 ? "sent no state" : whyGuessableIn(all, "state");
     if (why === null) return noticed("sent a new random state each time");
     const isNoticed = (name: string): boolean => attempt.verdicts.get(name) === "noticed";
     const other = ["pkce-fresh", "nonce-fresh"].find(isNoticed);

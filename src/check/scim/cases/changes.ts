@@ -12,7 +12,7 @@ import {
 import { enterpriseSchema, managerPath, workEmail } from "../../../scim/paths.ts";
 import { attributesIn, idIn, resourcesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
 import { notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
-import type { Reply } from "../app.ts";
+import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, Person, ScimCase } from "../attempt.ts";
 import { answered, failure, notDone } from "../judge.ts";
 

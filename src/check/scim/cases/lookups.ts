@@ -2,7 +2,7 @@ import { isGood } from "../../../scim/sending.ts";
 import { listUsers, lookUpUser, type Profile } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn, valueAt, type Resource } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
-import type { Reply } from "../app.ts";
+import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
 import { answered, failure, notDone } from "../judge.ts";
 import { isDeactivated } from "./changes.ts";

@@ -1,7 +1,7 @@
 import { patchUserBy, type Profile } from "../../../scim/profiles.ts";
 import { attributesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
-import type { Reply } from "../app.ts";
+import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
 import { answered, failure, notDone } from "../judge.ts";
 import { isUnsupported } from "./protocol.ts";

@@ -2,7 +2,7 @@ import { isGood, type ScimToken } from "../../../scim/sending.ts";
 import { patchUserBy, readUser, lookUpUser, patchActive, deleteUser } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, type Finding } from "../../frame/verdict.ts";
-import type { Reply } from "../app.ts";
+import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
 import { answered, failure } from "../judge.ts";
 

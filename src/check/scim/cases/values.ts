@@ -1,7 +1,7 @@
 import { patchUserBy, putUser, type ScimRequest } from "../../../scim/profiles.ts";
 import { attributesIn } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed } from "../../frame/verdict.ts";
-import type { Reply } from "../app.ts";
+import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
 import { answered, failure } from "../judge.ts";
 import { isUnsupported } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { whyNotBegun } from "../../frame/app.ts";
-import { whyGuessable } from "../../client/cases/requests.ts";
+import { whyGuessable } from "../../shared/guessable.ts";
 import { noticed, notReached, unnoticed, type Case, type Finding, isFinding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Asked } from "../messages.ts";
@@ -24,8 +24,6 @@ async function askSome(attempt: Attempt): Promise<readonly Asked[] | Finding> {
   return all;
 }
 
-const name = "request ID";
-
 const requestFresh: Case<Attempt> = {
   name: "request-fresh",
   mustNot: "the ID of a request can be guessed, or is used for two requests",
@@ -36,8 +34,8 @@ const requestFresh: Case<Attempt> = {
     const all = await askSome(attempt);
     if (isFinding(all)) return all;
     const why = whyGuessable(
-      all.map(({ id }) => new Map([[name, { text: id, isFingerprint: false }]])),
-      name,
+      "request ID",
+      all.map(({ id }) => id),
     );
     return why === null ? noticed("sent a new random ID each time") : unnoticed(why);
   },
