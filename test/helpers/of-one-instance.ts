@@ -46,6 +46,10 @@ export const ofOneInstance: readonly Left[] = [
     ...{ file: "test/flow/cross-app-guide.test.ts", why: byFolder },
     name: "a company and a tool: the agent acts for its user at the tool, and a flawed ID-JAG is refused",
   },
+  {
+    ...{ file: "test/flow/coding-agents-guide.test.ts", why: byFolder },
+    name: "the skill shows ten commands, and each of them and of llms.txt runs",
+  },
   { file: "test/flow/issuers-guide.test.ts", name: "the fixture file of the guide", why: byFolder },
   { file: "test/flow/resource-server.test.ts", why: "it ends one server, and starts it again" },
   {
