@@ -52,6 +52,7 @@ const libraries = [
     ...{ name: "next-auth", command: node("next-auth.js") },
     ...{ start: "/api/auth/signin", callback: "/api/auth/callback/idp" },
   },
+  { name: "better-auth", command: node("better-auth.js"), callback: "/api/auth/callback/idp" },
   {
     ...{ name: "oidc-client-ts", command: node("oidc-client-ts.js"), isPublic: true },
     flags: ["--browser", "--signed-in-text", "Signed in"],

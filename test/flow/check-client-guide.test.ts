@@ -64,7 +64,7 @@ test.each([
 });
 
 test("the table has the installed versions, and names cases", () => {
-  expect(rows).toHaveLength(10);
+  expect(rows).toHaveLength(11);
   const names = allCases.map(({ name }) => name);
   for (const { library, version, unnoticed } of rows) {
     expect(unnoticed, library).toContain("`");
