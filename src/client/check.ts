@@ -1,18 +1,23 @@
 import type { Check } from "../jwt/checks.ts";
-import { exactJson } from "../text/json.ts";
+import { exactJson, type JsonObject } from "../text/json.ts";
 
 /** Collects the checks of a client that signs in. All are reported, also those after one that failed. */
 export interface Report {
   readonly checks: readonly Check[];
-  readonly check: (name: string, ok: boolean, detail: string) => void;
+  /** What the provider answered where it refused (RFC 6749 5.2). */
+  readonly refusals: readonly JsonObject[];
+  readonly check: (name: string, ok: boolean, detail: string, refusal?: JsonObject | null) => void;
 }
 
 export function newReport(): Report {
   const checks: Check[] = [];
+  const refusals: JsonObject[] = [];
   return {
     checks,
-    check(name, ok, detail) {
+    refusals,
+    check(name, ok, detail, refusal = null) {
       checks.push({ name, ok, detail });
+      if (refusal !== null) refusals.push(refusal);
     },
   };
 }
@@ -20,6 +25,15 @@ export function newReport(): Report {
 /** What the provider did wrong, as a sentence: the detail of a failed check. */
 export class Problem extends Error {
   override readonly name = "Problem";
+  /** What the provider answered, where it refused. */
+  readonly refusal: JsonObject | null;
+  constructor(
+    message: string,
+    { refusal = null, ...options }: ErrorOptions & { readonly refusal?: JsonObject | null } = {},
+  ) {
+    super(message, options);
+    this.refusal = refusal;
+  }
 }
 
 /** No answer came. */
@@ -31,7 +45,7 @@ export async function attempt<T>(report: Report, name: string, work: () => Promi
     return await work();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    report.check(name, false, error.message);
+    report.check(name, false, error.message, error.refusal);
     return null;
   }
 }

@@ -111,7 +111,7 @@ function readResponse({ provider, report }: SignIn, response: URLSearchParams, s
         : code === null || code === ""
           ? "neither code nor error came back"
           : null;
-  report.check("response", problem === null, problem ?? "received a code");
+  report.check("response", problem === null, problem ?? "received a code", refusal);
   const same = one("state") === state;
   const wrong = `expected ${shown(state)}, the response has ${shown(one("state") ?? undefined)}; the code is not used`;
   report.check("response.state", same, same ? "matches the request" : wrong);

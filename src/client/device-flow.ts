@@ -98,7 +98,7 @@ async function poll(run: SignIn, { deviceCode, until, ...begun }: Waiting): Prom
       }
       if (json["error"] === "slow_down") interval += slower;
       else if (json["error"] !== "authorization_pending") {
-        report.check("token", false, `the provider answers ${reply.status}${refusalOf(json)}`);
+        report.check("token", false, `the provider answers ${reply.status}${refusalOf(json)}`, json);
         return { tokens: null, refusal: json };
       }
       if (now() + interval * 1000 > until) throw new Problem("nobody entered the code in time");

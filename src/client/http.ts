@@ -36,7 +36,8 @@ const maxBytes = 1_000_000;
 export const maxSteps = 40;
 
 /** An address may have a code or a token in it, and so may what somebody answers. */
-const problem = (message: string): Problem => new Problem(redacted(message));
+const problem = (message: string, options?: ConstructorParameters<typeof Problem>[1]): Problem =>
+  new Problem(redacted(message), options);
 
 /** An http or https URL that somebody else wrote, as a whole one; null: it is not one. @param base what it may be relative to */
 export function webAddress(address: string, base?: string): URL | null {
@@ -165,7 +166,7 @@ export function jsonOf(reply: Reply): JsonObject {
 export function successOf(reply: Reply, status = 200): JsonObject {
   const json = jsonOf(reply);
   if (reply.status === status) return json;
-  throw problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`);
+  throw problem(`${reply.url} answers ${reply.status}${refusalOf(json)}`, { refusal: json });
 }
 
 /** ` invalid_grant: the code has expired` (RFC 6749 5.2); empty if the answer does not say why. */

@@ -23,7 +23,7 @@ export interface Decider {
 export function pageOf(reply: Reply): JsonObject {
   const json = jsonOf(reply);
   if (typeof json["page"] === "string" && Array.isArray(json["actions"])) return json;
-  throw new Problem(`the server refuses:${refusalOf(json)}`);
+  throw new Problem(`the server refuses:${refusalOf(json)}`, { refusal: json });
 }
 
 /** The parameters of a redirect to the client; null if it leads elsewhere. */

@@ -32,13 +32,14 @@ export async function checkUserInfo(run: SignIn, accessToken: string, subject: u
 function successOrChallenge(reply: Reply): JsonObject {
   const challenge = reply.headers["www-authenticate"];
   if (reply.status < 400 || challenge === undefined) return successOf(reply);
-  let why = "";
+  let refusal: JsonObject = {};
   try {
-    why = refusalOf(jsonOf(reply));
+    refusal = jsonOf(reply);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
   }
-  throw new Problem(`${reply.url} answers ${reply.status}${why === "" ? ` ${challenge.slice(0, 300)}` : why}`);
+  const why = refusalOf(refusal) || ` ${challenge.slice(0, 300)}`;
+  throw new Problem(`${reply.url} answers ${reply.status}${why}`, { refusal });
 }
 
 async function signedClaims(run: SignIn, { url, text }: Reply): Promise<JsonObject> {

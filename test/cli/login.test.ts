@@ -264,4 +264,10 @@ test("a server that is named by its address alone: a refused client says what th
   expect((await idpHere(["login", "--issuer", issuer, "--user", "alice", "--approve"])).stderr).not.toContain(
     "ADMIN_TOKEN",
   );
+  const spoiled = await serve();
+  const fault = { endpoint: "token", status: 400, error: "invalid_grant", description: "not invalid_client" } as const;
+  await spoiled.call("faults.add", fault);
+  const other = await idpHere(["login", "--url", spoiled.issuer, "--user", "alice", "--approve"]);
+  expect(other).toMatchObject({ code: 6, stdout: expect.stringContaining("not invalid_client") });
+  expect(other.stderr).not.toContain("ADMIN_TOKEN");
 });

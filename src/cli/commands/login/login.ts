@@ -31,7 +31,7 @@ export async function login(cli: Invocation, flags: LoginFlags): Promise<Outcome
   const report = newReport();
   const result = await signIn(cli, flags, place, report);
   if (flags.user !== undefined) checkUser(report, flags.user, result);
-  return outcomeOf(cli, flags, place, report.checks, result);
+  return outcomeOf(cli, flags, place, report, result);
 }
 
 /** A server may sign in another user (`login: auto:alice`): then a pipeline that asked for somebody else gets an error. */

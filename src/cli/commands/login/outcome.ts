@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../text/json.ts";
 import type { Check } from "../../../jwt/checks.ts";
+import type { Report } from "../../../client/check.ts";
 import type { Result } from "../../../client/result.ts";
 import { OperationError } from "../../../core/base/errors.ts";
 import { duration } from "../../../text/time.ts";
@@ -19,12 +20,13 @@ export function outcomeOf(
   cli: Invocation,
   flags: LoginFlags,
   { issuer, client, tokenMissing }: LoginPlace,
-  checks: readonly Check[],
+  report: Report,
   { tokens, claims, userinfo, refusal }: Result,
 ): Outcome {
+  const { checks } = report;
   const valid = checks.every(({ ok }) => ok);
   const document = { valid, issuer, client: client.id, flow: flags.flow, checks, tokens, claims, userinfo };
-  const failure = valid ? null : failureOf(failureFor(checks, refusal, tokenMissing));
+  const failure = valid ? null : failureOf(failureFor(report, refusal, tokenMissing));
   if (flags.print !== undefined && !cli.json) return printed(cli, flags.print, document, failure);
   return answer(
     document,
@@ -62,13 +64,13 @@ const forToken: Hint = {
   command: ["idp", "login", "--client", "CLIENT_ID", "--secret-stdin"],
 };
 
-function failureFor(checks: readonly Check[], refusal: JsonObject | null, tokenMissing: boolean): OperationError {
+function failureFor({ checks, refusals }: Report, refusal: JsonObject | null, tokenMissing: boolean): OperationError {
   if (refusal?.["error"] === "access_denied") {
     const { error_description: why } = refusal;
     return new OperationError("refused", `login denied${typeof why === "string" ? `: ${why.slice(0, 400)}` : ""}`);
   }
   const failed = checks.filter(({ ok }) => !ok).length;
-  const isOfClient = checks.some(({ ok, detail }) => !ok && detail.includes("invalid_client"));
+  const isOfClient = refusals.some(({ error }) => error === "invalid_client");
   return new OperationError("refused", `login failed: ${failed} of ${count(checks.length, "check")} failed`, {
     ...(tokenMissing && isOfClient && { hint: forToken }),
   });
