@@ -146,7 +146,7 @@ export interface TokenFamily {
   readonly generation: number;
   /** When that generation began, in milliseconds; for `refresh_grace`. */
   readonly rotatedAt: number;
-  /** Why the family is dead, in words for an operator; null: it lives. */
+  /** Why the family is dead, in words that follow "the token": "was revoked by the operator"; null: it lives. */
   readonly deadBecause: string | null;
   /** Since when, in milliseconds; absent if that is not known. */
   readonly deadAt?: number;
@@ -156,6 +156,7 @@ export interface TokenFamily {
 /** One token that died alone (RFC 7009 of an access token). */
 export interface DeadToken {
   readonly jti: string;
+  /** As of a family; of an ID token with a flaw, a sentence. */
   readonly reason: string;
   /** Since when, in milliseconds; absent if that is not known. */
   readonly at?: number;

@@ -39,7 +39,7 @@ export async function logoutByRefreshToken(
         ...fixOf(state),
       });
     }
-    killFamily(tx, ctx, claims.family, "its session was signed out");
+    killFamily(tx, ctx, claims.family, "was revoked: its session was signed out");
     const sessions = claims.sid === undefined ? [] : tx.everything("sessions", "sid", claims.sid);
     return endSessions(
       tx,

@@ -57,7 +57,7 @@ export async function endAccess(
       if (state.grant !== null) revokeGrant(tx, ctx, state.grant, "client");
       return state.grant !== null;
     }
-    const reason = `by its client "${client.client_id}"`;
+    const reason = `was revoked by its client "${client.client_id}"`;
     tx.put("deadTokens", { jti: claims.jti, reason, at: ctx.now(), expiresAt: claims.exp * 1000 });
     return true;
   });

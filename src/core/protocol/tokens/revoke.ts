@@ -29,10 +29,10 @@ export async function revokeToken(
   if (genuine instanceof TokenProblem || (isClient(by) && genuine.claims.client_id !== by.client_id))
     return { revoked: null, client: null };
   const because = isClient(by)
-    ? `by its client "${by.client_id}"`
+    ? `was revoked by its client "${by.client_id}"`
     : by === null
-      ? "by the operator"
-      : "by whoever has it";
+      ? "was revoked by the operator"
+      : "was revoked by whoever has it";
   return ctx.store.transaction((tx): Revocation => {
     const { kind, claims } = genuine;
     if (endByEra(tx, claims) !== null) return { revoked: null, client: null };

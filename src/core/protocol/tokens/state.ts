@@ -55,9 +55,6 @@ const dead = (what: string, since: number | null = null): DeadTokenReason => ({
   fix: "sign in again for new tokens",
 });
 
-/** "was revoked by its client", "was revoked: its code was used twice". */
-const revoked = (reason: string): string => `was revoked${reason.startsWith("by ") ? "" : ":"} ${reason}`;
-
 /** The refusal for a suspended or banned user, the same everywhere. */
 export function userRefusal(user: User): DeadTokenReason | null {
   if (user.status === "active") return null;
@@ -111,13 +108,13 @@ function stateOf(tx: ReadTx, claims: TokenClaims, isIdToken: boolean): LiveToken
   const over = endByEra(tx, claims, isIdToken);
   if (over !== null) return over;
   const single = tx.get("deadTokens", claims.jti);
-  if (single !== undefined) return dead(revoked(single.reason), single.at);
+  if (single !== undefined) return dead(single.reason, single.at);
   const family = claims.family === undefined ? undefined : tx.get("families", claims.family);
-  if (family !== undefined && family.deadBecause !== null) return dead(revoked(family.deadBecause), family.deadAt);
+  if (family !== undefined && family.deadBecause !== null) return dead(family.deadBecause, family.deadAt);
   const origins: Client[] = [];
   for (const { jti, client_id, epoch } of claims.exchanged_from ?? []) {
     const origin = tx.get("deadTokens", jti);
-    if (origin !== undefined) return dead(`came from an exchange of a token that ${revoked(origin.reason)}`, origin.at);
+    if (origin !== undefined) return dead(`came from an exchange of a token that ${origin.reason}`, origin.at);
     const owner = tx.get("clients", client_id);
     if (owner === undefined || (epoch ?? owner.epoch) !== owner.epoch)
       return dead("came from an exchange of a token of a client that is no longer registered");
@@ -211,7 +208,7 @@ export function requireLive(state: LiveToken | DeadTokenReason): LiveToken {
   return state;
 }
 
-/** Kills a family: its refresh token and all its access tokens. */
+/** Kills a family: its refresh token and all its access tokens. @param because words that follow "the token": "was revoked by its client" */
 export function killFamily(tx: Tx, ctx: Context, family: string, because: string): void {
   const record = tx.get("families", family);
   if (record?.deadBecause != null) return;

@@ -78,7 +78,8 @@ export async function issueToken(ctx: Context, input: IssueTokenInput): Promise<
     await ctx.store.transaction((tx) => {
       const [reason, at] = [flawedReason(flaws), ctx.now()];
       if (kind === "id") rememberFlawed(tx, ctx, jti, reason);
-      else tx.put("deadTokens", { jti: String(jti), reason, at, expiresAt: Number(exp) * 1000 });
+      else
+        tx.put("deadTokens", { jti: String(jti), reason: `was revoked: ${reason}`, at, expiresAt: Number(exp) * 1000 });
     });
   }
   return {

@@ -101,7 +101,7 @@ export const authorizationCode = grantType({
 
 /** RFC 6749 4.1.2: the second use of a code revokes the tokens of the first. */
 function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError {
-  killFamily(tx, ctx, record.family, "its authorization code was used a second time");
+  killFamily(tx, ctx, record.family, "was revoked: its authorization code was used a second time");
   const ago = Math.floor((ctx.now() - usedAt) / 1000);
   return new OAuthError(
     "invalid_grant",

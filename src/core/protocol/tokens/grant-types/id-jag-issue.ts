@@ -174,7 +174,7 @@ function liveSubject(
     });
   }
   if (isRefresh && placeInFamily(tx, ctx, claims) === "rotated") {
-    killFamily(tx, ctx, claims.family, "a rotated refresh token was used again");
+    killFamily(tx, ctx, claims.family, "was revoked: a rotated refresh token was used again");
     return refuse("it was already rotated, so every token of its family is revoked (RFC 9700 4.14.2)", signInAgain);
   }
   const { user, grant } = state;

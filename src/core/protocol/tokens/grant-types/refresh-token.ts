@@ -65,7 +65,8 @@ function renew(
   const state = tokenState(tx, claims);
   // Also where its user is suspended: after a restore the family must not come back to life.
   const isOver = isDead(state) && state.isOver === true;
-  if (place === "rotated" && !isOver) killFamily(tx, ctx, claims.family, "a rotated refresh token was used again");
+  if (place === "rotated" && !isOver)
+    killFamily(tx, ctx, claims.family, "was revoked: a rotated refresh token was used again");
   if (isDead(state)) {
     const refused = (why: string): string => `refresh_token is not accepted: ${why}`;
     return new OAuthError("invalid_grant", refused(state.message), {
