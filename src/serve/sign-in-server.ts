@@ -16,5 +16,5 @@ export const signInServerOf = (issuer: string, call: Call): OfSignIn => ({
   issuer,
   otp: (username) => call("users.otp", { username }),
   begin: async (user, uid, csrf) => (await call("sessions.begin", { user, sign_in: uid, csrf })).cookie,
-  requests: (since) => call("requests.list", { since }),
+  requests: (since) => call("requests.list", { since, parts: true }),
 });

@@ -6,6 +6,7 @@ import { newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { call as askAs, startWithTokens, tokenOf } from "../helpers/control-tokens.ts";
 import { tools } from "../helpers/mcp.ts";
+import { paths } from "../helpers/client.ts";
 import { appClient, plainApp } from "../helpers/plain-app.ts";
 
 /** `idp mcp-server`, as the SDK's client sees it. */
@@ -171,6 +172,33 @@ test("says why a request was refused: rule, given, fix and command; and the tool
   await agent.call(name, { ...input });
   ways = {};
   await agent.call("sign_in", { start: `${app.url}/login` });
+});
+
+test("asks a person about a fix that lets somebody in, and about no other that mentions as much", async () => {
+  const [issuer, subject, audience] = ["https://ci.example.test", "build", "app"];
+  await idp.call("clients.add", {
+    client_id: "ci",
+    grant_types: ["client_credentials"],
+    federated_credentials: [{ issuer, subject, audience }],
+  });
+  const whyRefused = async (client_assertion: string): Promise<unknown> => {
+    const client_assertion_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+    const sent = { grant_type: "client_credentials", client_id: "ci", client_assertion, client_assertion_type };
+    const refused = await fetch(`${idp.issuer}${paths.token}`, { method: "POST", body: new URLSearchParams(sent) });
+    expect(refused.status).toBe(401);
+    return (await agent.call("why_refused")).data;
+  };
+  const part = (json: object): string => Buffer.from(JSON.stringify(json)).toString("base64url");
+  const unknown = `${part({ alg: "RS256" })}.${part({ iss: issuer, sub: subject, aud: audience })}.AA`;
+  expect(await whyRefused(unknown)).toMatchObject({
+    ...{ needs_person: true, command: null },
+    fix: expect.stringContaining("To let in this issuer is for a person to decide"),
+  });
+  expect(await whyRefused("no token")).toMatchObject({
+    needs_person: false,
+    fix: "send the token of the workload exactly as it was issued",
+  });
+  await idp.call("clients.remove", { client_id: "ci" });
 });
 
 test("lists requests and expects them, with what they said apart", async () => {

@@ -115,11 +115,10 @@ test("names the refused request, its rule and its fix", async () => {
   expect(stderr).toMatch(/\n {2}given {4}redirect_uri=http:\/\/localhost:\d+\/callback\/\n/);
   expect(stderr).toMatch(/\n {2}fix {6}\S/);
   expect(stderr).toMatch(/\n {2}more {5}(?:npx dev-idp|idp) open f\w+/);
-  ways = { asks: { scope: "openid", redirect_uri: `${app.url}/elsewhere` } };
-  expect(await signIn(me)).toMatchObject({
-    code: 6,
-    stderr: expect.stringContaining("the authorization request was refused"),
-  });
+  ways = { asks: { scope: "openid", redirect_uri: `${app.url}/client_id` } };
+  const other = await signIn(me);
+  expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining("the authorization request was refused") });
+  expect(other.stderr).toContain(`\n  given    redirect_uri=${app.url}/client_id\n`);
 });
 
 test("--signed-in says no where it leads to sign in, even where a session would sign in silently, or answers 400 or more", async () => {

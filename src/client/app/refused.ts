@@ -15,6 +15,7 @@ export interface RecordOfRequest {
   readonly error: string | null;
   readonly rule: string | null;
   readonly fix: string | null;
+  readonly reason?: { readonly message: string; readonly parameter?: string };
 }
 
 interface Refused {
@@ -72,14 +73,13 @@ export function refusedIn(
   return { refused: last === undefined ? null : refusedBy(last), users };
 }
 
-function refusedBy({ endpoint, error, rule, fix, status, flow, id, parameters }: RecordOfRequest): Refused {
-  const sentence = (error ?? `the answer was ${status}`).replace(/^[a-z_]+: /, "");
-  const words = sentence.split(/[^\w-]+/);
-  const named = Object.entries(parameters).find(([name, value]) => typeof value === "string" && words.includes(name));
+function refusedBy({ endpoint, reason, rule, fix, status, flow, id, parameters }: RecordOfRequest): Refused {
+  const { message = `the answer was ${status}`, parameter = "" } = reason ?? {};
+  const given = parameters[parameter];
   return {
     what: `the ${kinds[endpoint] ?? `${endpoint.replaceAll("_", " ")} request`} was refused`,
-    rule: rule === null ? sentence : `${sentence} (${rule})`,
-    given: named === undefined ? null : `${named[0]}=${String(named[1])}`,
+    rule: rule === null ? message : `${message} (${rule})`,
+    given: typeof given === "string" ? `${parameter}=${given}` : null,
     fix,
     flow: flow ?? id,
   };

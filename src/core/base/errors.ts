@@ -1,5 +1,5 @@
 import { cut, redacted } from "../../text/redacted.ts";
-import { hintOf, type Hint } from "./hint.ts";
+import { hintIn, hintOf, type Hint } from "./hint.ts";
 
 /**
  * The errors of the core. Only `http/answer/errors.ts` and `cli/run.ts` turn them into output.
@@ -70,6 +70,8 @@ export interface Refusal {
   readonly rule: string | null;
   /** What was sent and what is registered, where the two differ. */
   readonly given: Mismatch | null;
+  /** The parameter that is wrong; absent: none alone is. */
+  readonly parameter?: string;
   /** What repairs it. */
   readonly hint: Hint | null;
 }
@@ -81,12 +83,17 @@ export const refusalOf = ({
   rule,
   fix,
   mismatch = null,
+  parameter = mismatch?.parameter,
 }: Pick<Guidance, "fix"> & {
   readonly code?: string | null;
   readonly message: string;
   readonly rule: string | null;
   readonly mismatch?: Mismatch | null;
-}): Refusal => ({ code, message, rule, given: mismatch, hint: fix === null ? null : hintOf(fix) });
+  readonly parameter?: string | undefined;
+}): Refusal => ({
+  ...{ code, message, rule, given: mismatch, hint: fix === null ? null : hintOf(fix) },
+  ...(parameter !== undefined && { parameter }),
+});
 
 /**
  * The form in which descriptions go to clients, in JSON, redirects and challenges (RFC 6749 4.1.2.1, 5.2; RFC 6750 3): printable ASCII without
@@ -100,11 +107,6 @@ export const inQuotes = (text: string): string =>
 
 /** The longest description, in characters. It may repeat a value of any length, and Node.js allows 16 kB for a redirect's headers. */
 const maxLength = 2000;
-
-const redactedHint = ({ text, command }: Hint): Hint => ({
-  text: redacted(text),
-  ...(command !== undefined && { command: command.map(redacted) }),
-});
 
 /** Whose token or code a refused request sent. Only the ledger shows it, no response. */
 export interface About {
@@ -124,13 +126,15 @@ export class OAuthError extends Error {
   readonly fix: Hint | null;
   /** What was sent beside what is registered, for the page that marks the difference. */
   readonly mismatch: Mismatch | null;
+  /** The parameter that is wrong; undefined: none alone is. */
+  readonly parameter: string | undefined;
   /** Seconds until the same request may pass; null: that is not known, or never. */
   readonly retryAfter: number | null;
   readonly about: About | null;
   /**
    * @param code stable code of the standard
    * @param description the rule that failed and what to change; goes to the client as `error_description`
-   * @param options `rule` and `fix`: see {@link Guidance}; `cause`: for the operator only; `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `retryAfter`: seconds; `about`: whose token it is
+   * @param options `rule` and `fix`: see {@link Guidance}; `cause`: for the operator only; `status`: where it is not the usual one of the code; `mismatch`: where a value is not the registered one; `parameter`: the one that is wrong, where no mismatch names it; `retryAfter`: seconds; `about`: whose token it is
    */
   constructor(
     code: OAuthErrorCode,
@@ -139,6 +143,7 @@ export class OAuthError extends Error {
       readonly cause?: unknown;
       readonly status?: number;
       readonly mismatch?: Mismatch;
+      readonly parameter?: string;
       readonly retryAfter?: number;
       readonly about?: About;
     },
@@ -147,9 +152,10 @@ export class OAuthError extends Error {
     this.code = code;
     this.status = options.status ?? statuses[code];
     this.rule = options.rule;
-    this.fix = options.fix === null ? null : redactedHint(hintOf(options.fix));
+    this.fix = options.fix === null ? null : hintIn(hintOf(options.fix), redacted);
     this.mismatch =
       options.mismatch === undefined ? null : { ...options.mismatch, sent: redacted(options.mismatch.sent) };
+    this.parameter = options.parameter ?? options.mismatch?.parameter;
     this.retryAfter = options.retryAfter ?? null;
     this.about = options.about ?? null;
   }

@@ -6,6 +6,10 @@ export interface Hint {
   readonly text: string;
   /** The words of a command, unquoted: `["idp", "users", "restore", "carol"]`. */
   readonly command?: readonly string[];
+  /** What of the text is true without the command too; absent: nothing, it is a label. */
+  readonly sentence?: string;
+  /** What the step lets in that was not let in before, where no command says it: "this issuer". */
+  readonly letsIn?: string;
 }
 
 /** How a line is written, by whoever shows it. */
@@ -90,6 +94,14 @@ export function hintText(hint: Hint, line: CommandLine = plainCommandLine, platf
   if (command === undefined) return text;
   return text === "" ? line(command) : `${text}: ${line(command)}`;
 }
+
+/** A hint with its texts as a function changes them. */
+export const hintIn = ({ text, command, sentence, ...hint }: Hint, change: (text: string) => string): Hint => ({
+  ...hint,
+  text: change(text),
+  ...(command !== undefined && { command: command.map(change) }),
+  ...(sentence !== undefined && { sentence: change(sentence) }),
+});
 
 /** A hint in place of the sentence that it may be given as. */
 export const hintOf = (hint: string | Hint): Hint => (typeof hint === "string" ? { text: hint } : hint);

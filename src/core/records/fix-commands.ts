@@ -28,8 +28,11 @@ const correctFirst = (
   hint: Hint,
   meant: string | undefined,
   what: { readonly parameter: string; readonly other: string },
-): Hint =>
-  meant === undefined ? hint : { ...hint, text: `Send ${what.parameter} ${meant} in your app. ${what.other}` };
+): Hint => {
+  if (meant === undefined) return hint;
+  const sentence = `Send ${what.parameter} ${meant} in your app`;
+  return { ...hint, text: `${sentence}. ${what.other}`, sentence };
+};
 
 interface UriParts {
   /** All names of this machine count as one. */
@@ -60,6 +63,7 @@ function meantAddress(sent: string, registered: readonly string[]): string | und
 /** For a client that nobody registered. */
 const inDocument = ({ client_id: url }: Client): Hint => ({
   text: `Add it to the metadata document of the client, ${url}`,
+  letsIn: "this client",
 });
 
 /** Registers one more URI by these flags; if that URI cannot be registered, shows those that are. */

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { listClients } from "../../core/records/fix-commands.ts";
 import { isDocumentUrl } from "../../core/records/clients/documents.ts";
 import { redactorOf, valuesIn, registeredIn, type Sent } from "../../core/protocol/redaction/redactor.ts";
+import { hintIn } from "../../core/base/hint.ts";
 import { StorageError } from "../../store/store.ts";
 import { routeOf } from "../route.ts";
 import { note, type Web } from "../web.ts";
@@ -58,7 +59,7 @@ export function cleaned(answer: ErrorAnswer, clean: (text: string) => string): E
   return {
     ...answer,
     message: clean(message),
-    fix: fix === null ? null : isClean ? { ...fix, text: clean(fix.text) } : listClients,
+    fix: fix === null ? null : isClean ? hintIn(fix, clean) : listClients,
     ...(mismatch != null && { mismatch: { ...mismatch, sent: clean(mismatch.sent) } }),
   };
 }

@@ -81,6 +81,7 @@ export interface ErrorAnswer {
   /** The paragraph of the standard that requires the refusal; null: none does. */
   readonly rule: Paragraph | null;
   readonly mismatch?: Mismatch | null;
+  readonly parameter?: string | undefined;
   /** Seconds. */
   readonly retryAfter?: number | null;
   /** More members of the JSON answer. */
@@ -181,14 +182,14 @@ const ownFailure: ErrorAnswer = {
 /** What a response may say about an error. It reveals nothing of an unexpected one. @param commandLine writes the commands in hints */
 export function answerTo(error: unknown, commandLine: CommandLine): ErrorAnswer {
   if (error instanceof OAuthError) {
-    const { status, code, message, rule, fix, mismatch, retryAfter } = error;
+    const { status, code, message, rule, fix, mismatch, parameter, retryAfter } = error;
     const forbidden = code === "access_revoked" || code === "account_suspended" || code === "account_banned";
     if (code === "too_many_requests") {
       return { status, code, message, fix, kind: "too-many", rule, retryAfter };
     }
     if (error instanceof DocumentError) return { status, code, message, fix, rule, kind: "document" };
     const kind = code === "invalid_client" ? "client" : mismatch !== null ? "redirect-uri" : "request";
-    return { status, code, message, fix, rule, kind, mismatch, ...(forbidden && { extra: { message } }) };
+    return { status, code, message, fix, rule, kind, mismatch, parameter, ...(forbidden && { extra: { message } }) };
   }
   if (error instanceof HookError) return { ...ownFailure, fix: error.hint };
   if (error instanceof OperationError) {

@@ -35,7 +35,7 @@ export function recordApart(
   isShort = false,
 ): JsonObject & { readonly from_request: JsonObject } {
   // The fix is why_refused's: its command may repeat an address of whoever sent the request.
-  const { id, time, flow, endpoint, status, ms, rule, fault, clock, fix: _, next: __, ...words } = record;
+  const { id, time, flow, endpoint, status, ms, rule, fault, clock, fix: _, next: __, reason: ___, ...words } = record;
   const { parameters, response, metadata_document, scope, ...short } = words;
   return {
     ...{ id, time, flow, endpoint, status, ms, rule },

@@ -12,25 +12,22 @@ import type { Session } from "./tool.ts";
 const isRefused = ({ endpoint, error, status }: RequestRecord): boolean =>
   endpoint !== "none" && (error !== null || status >= 400);
 
-/** What lets in something that was not let in before, by the flag of its command or the field of a fixture file. */
-const lettingIn: readonly (readonly [sign: RegExp, what: string])[] = [
+/** What lets in something that was not let in before, by the flag of its command. */
+const lettingIn: readonly (readonly [flag: RegExp, what: string])[] = [
   [/^--(?:add-)?redirect-uri$/, "this redirect URI"],
   [/^--add-post-logout-uri$/, "this address after a sign-out"],
   [/^--(?:add-)?saml-(?:acs|metadata)$/, "this service provider and its ACS"],
   [/^--allow-host$/, "this host name"],
-  [/^--client-metadata-documents$|metadata document/, "clients that nobody registered"],
+  [/^--client-metadata-documents$/, "clients that nobody registered"],
   [/^--dynamic-registration$/, "clients that register themselves"],
-  [/trusted_issuers|id_jag_audiences/, "this issuer"],
-  [/workload|federated_credentials/, "this workload"],
-  [/allowed_origins/, "pages of this origin"],
 ];
 
 /** What a fix lets in; null: nothing. */
-function letIn({ text, command = [] }: Hint): string | null {
+function letIn({ command = [], letsIn }: Hint): string | null {
   const [, noun, verb] = command;
   if (verb === "add" && (noun === "clients" || noun === "users")) return `this ${noun.slice(0, -1)}`;
-  const words = [...command.map((word) => word.replace(/=.*$/s, "")), text];
-  return lettingIn.find(([sign]) => words.some((word) => sign.test(word)))?.[1] ?? null;
+  const words = command.map((word) => word.replace(/=.*$/s, ""));
+  return lettingIn.find(([flag]) => words.some((word) => flag.test(word)))?.[1] ?? letsIn ?? null;
 }
 
 /** The tool that registers what a fix lets in. */
@@ -61,9 +58,6 @@ function mayShow(command: readonly string[], known: Known): boolean {
   );
 }
 
-/** A text in front of a command ends with a label: "Send this. To do that". Without the command, only what comes before it is a sentence. */
-const withoutLabel = (text: string): string => text.split(". ").slice(0, -1).join(". ");
-
 /** The call of a tool that does what the command does. */
 function toolFor(command: readonly string[], client: JsonObject | null): JsonObject | null {
   const [, noun, verb, name] = command;
@@ -92,10 +86,9 @@ const words: Readonly<Record<string, string>> = {
   saml_sso: "AuthnRequest",
 };
 
-/** What was sent where the sentence names a parameter. */
-function givenIn({ error, parameters }: RequestRecord): JsonObject {
-  const named = (error ?? "").split(/[^\w-]+/);
-  const found = Object.entries(parameters).filter(([name]) => named.includes(name));
+/** What the parameter that is wrong was sent as; else the first ones. */
+function givenIn({ reason, parameters }: RequestRecord): JsonObject {
+  const found = Object.entries(parameters).filter(([name]) => name === reason?.parameter);
   return Object.fromEntries(found.length > 0 ? found : Object.entries(parameters).slice(0, 5));
 }
 
@@ -112,12 +105,12 @@ interface Repair {
 function repairOf(record: RequestRecord, known: Known): Repair {
   const { next } = record;
   if (next === undefined) return { fix: null, command: null, ask: null, quoting: null };
-  const { text, command = null } = next;
+  const { text, command = null, sentence: alone = "" } = next;
   const what = letIn(next);
   const needsPerson = what !== null && !isNear(next);
   const isShown = command !== null && !needsPerson && mayShow(command, known);
   const isQuoting = quotes(text, record, known);
-  const sentence = isQuoting ? "" : command === null || isShown ? text : withoutLabel(text);
+  const sentence = isQuoting ? "" : command === null || isShown ? text : alone;
   const unsaid =
     what === null || isShown
       ? ""

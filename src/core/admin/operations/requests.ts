@@ -48,7 +48,10 @@ export const requestOperations = {
   "requests.list": declare({
     input: z.strictObject({
       ...filters,
-      parts: z.boolean().optional().describe("With `next`: the fix in parts, for readers that write commands"),
+      parts: z
+        .boolean()
+        .optional()
+        .describe("With `reason` and `next`: error and fix in parts, for readers that write commands"),
     }),
     answer: z.array(shown.request),
     run: async (ctx, { parts, ...filter }, { commandLine = plainCommandLine }) => {

@@ -24,6 +24,7 @@ export function refuseRequestObjects({ values }: SentRequest): void {
   if (values.request !== undefined) {
     throw new OAuthError("request_not_supported", "request objects are not supported; send plain parameters", {
       rule: "OpenID Connect Core 6.1",
+      parameter: "request",
       fix: "leave request out and send its members as parameters, or push them to the PAR endpoint",
     });
   }
@@ -31,7 +32,11 @@ export function refuseRequestObjects({ values }: SentRequest): void {
     throw new OAuthError(
       "request_uri_not_supported",
       "request_uri is taken from the pushed authorization request endpoint only; send plain parameters or push them",
-      { rule: "RFC 9126 4", fix: "push the request to the PAR endpoint, and send the request_uri of its response" },
+      {
+        rule: "RFC 9126 4",
+        parameter: "request_uri",
+        fix: "push the request to the PAR endpoint, and send the request_uri of its response",
+      },
     );
   }
 }
@@ -73,6 +78,7 @@ export function checkResponseType({ layout }: Pick<Context, "layout">, sent: Sen
     const message = `response_type "${responseType}" is not supported; send "code"${inAspNet}`;
     throw new OAuthError("unsupported_response_type", message, {
       rule: "RFC 9700 2.1.2",
+      parameter: "response_type",
       fix: "send response_type=code, and exchange the code for tokens",
     });
   }
@@ -101,7 +107,7 @@ export function checkResponseMode(ctx: Pick<Context, "layout">, { values }: Sent
     throw new OAuthError(
       "invalid_request",
       `response_mode "${mode}" is not supported; use ${responseModesOf(ctx).join(" or ")}`,
-      { rule: "RFC 6749 4.1.2.1", fix: null },
+      { rule: "RFC 6749 4.1.2.1", parameter: "response_mode", fix: null },
     );
   }
 }
@@ -118,7 +124,7 @@ export function refuseQueryWithUser(
     "invalid_request",
     `response_mode must be form_post when the scope has ${asked.join(" or ")}; this is ${mode}`,
     // Apple's rule.
-    { rule: null, fix: null },
+    { rule: null, parameter: "response_mode", fix: null },
   );
 }
 
@@ -130,12 +136,13 @@ export function checkPrompt(value: string | undefined): readonly Prompt[] {
     throw new OAuthError(
       "invalid_request",
       `prompt "${unknown.join(" ")}" is not supported; use ${prompts.join(", ")}`,
-      { rule: "OpenID Connect Core 3.1.2.1", fix: null },
+      { rule: "OpenID Connect Core 3.1.2.1", parameter: "prompt", fix: null },
     );
   }
   if (names.includes("none") && names.length > 1) {
     throw new OAuthError("invalid_request", `prompt "none" cannot be joined with another: "${names.join(" ")}"`, {
       rule: "OpenID Connect Core 3.1.2.1",
+      parameter: "prompt",
       fix: "send prompt=none alone, or without none",
     });
   }
@@ -147,6 +154,7 @@ export function checkMaxAge(value: string | undefined): number | null {
   if (!/^\d{1,9}$/.test(value)) {
     throw new OAuthError("invalid_request", `max_age "${value}" is not a whole number of seconds below 1,000,000,000`, {
       rule: "OpenID Connect Core 3.1.2.1",
+      parameter: "max_age",
       fix: "send a number of seconds, such as max_age=300",
     });
   }

@@ -40,6 +40,7 @@ export async function pushRequest(
   if (isSent(sent, "request_uri")) {
     throw new OAuthError("invalid_request", "request_uri cannot be pushed", {
       rule: "RFC 9126 2.1",
+      parameter: "request_uri",
       fix: "push the parameters themselves",
     });
   }
@@ -82,6 +83,7 @@ async function boundTo(ctx: Context, sent: RawParameters, proof: Proof | null): 
   if (isSent(sent, "dpop_jkt") && sent["dpop_jkt"] !== jkt) {
     throw new OAuthError("invalid_dpop_proof", "dpop_jkt names another key than the one of the DPoP proof", {
       rule: "RFC 9449 10.1",
+      parameter: "dpop_jkt",
       fix: "leave dpop_jkt out: the proof says the key",
     });
   }
@@ -114,7 +116,7 @@ export async function takePushed(ctx: Context, sent: SentRequest, browser: Brows
     const error = new OAuthError(
       "invalid_request_uri",
       `request_uri was used before, expired (it lives ${pushedRequestTtl} s), or was pushed by another client: push the request again`,
-      { rule: "RFC 9126 4", fix: null },
+      { rule: "RFC 9126 4", parameter: "request_uri", fix: null },
     );
     const named = await namingIssuer(
       ctx,

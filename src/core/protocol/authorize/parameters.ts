@@ -62,6 +62,7 @@ export function refuseRepeated(
     if (times === undefined) continue;
     throw new OAuthError("invalid_request", `${name} was sent ${times} times; send it once`, {
       rule: "RFC 6749 3.1",
+      parameter: name,
       fix,
     });
   }

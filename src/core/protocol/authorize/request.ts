@@ -169,6 +169,7 @@ export function checkStillAllowed(
         `client "${client.client_id}" may not ask for "${gone.join(" ")}": ${now}`,
         {
           rule: "RFC 6749 3.3",
+          parameter: "scope",
           fix: addScopes(client, gone),
         },
       );

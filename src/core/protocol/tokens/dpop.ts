@@ -174,7 +174,11 @@ export function checkThumbprint(value: string | undefined): string | null {
     throw new OAuthError(
       "invalid_request",
       `dpop_jkt "${value}" is not a base64url SHA-256 thumbprint of 43 characters`,
-      { rule: "RFC 9449 10", fix: "send the base64url of the thumbprint of the public key, or leave dpop_jkt out" },
+      {
+        rule: "RFC 9449 10",
+        parameter: "dpop_jkt",
+        fix: "send the base64url of the thumbprint of the public key, or leave dpop_jkt out",
+      },
     );
   }
   return value;

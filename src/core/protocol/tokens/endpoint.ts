@@ -55,7 +55,7 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
     throw new OAuthError(
       "unsupported_grant_type",
       `grant_type "${name}" is not supported${next} one of: ${grantTypeNames.join(", ")}`,
-      { rule: "RFC 6749 5.2", fix: null },
+      { rule: "RFC 6749 5.2", parameter: "grant_type", fix: null },
     );
   }
   if (!mayUse(client, name)) {
@@ -64,6 +64,7 @@ export async function token(ctx: Context, request: TokenRequest): Promise<TokenR
       `client "${client.client_id}" may not use grant_type "${name}": its grant_types are "${grantTypesOf(client).join(" ")}"`,
       {
         rule: "RFC 6749 5.2",
+        parameter: "grant_type",
         fix:
           grantType.needs?.what === "authentication" && isPublic(client)
             ? "use a client that has a secret"

@@ -43,6 +43,7 @@ export function checkChallenge(
     if (method !== undefined && method !== "plain") {
       throw new OAuthError("invalid_request", `code_challenge_method "${method}" is not supported; use S256`, {
         rule: "RFC 7636 4.4.1",
+        parameter: "code_challenge_method",
         fix: sendS256,
       });
     }
@@ -51,14 +52,18 @@ export function checkChallenge(
     throw new OAuthError(
       "invalid_request",
       `${given} is refused: with plain, whoever sees the authorization request can redeem the code; use S256`,
-      { rule: "RFC 9700 2.1.1", fix: sendS256 },
+      { rule: "RFC 9700 2.1.1", parameter: "code_challenge_method", fix: sendS256 },
     );
   }
   if (!challengeSyntax.test(challenge)) {
     throw new OAuthError(
       "invalid_request",
       "code_challenge is not the base64url of a SHA-256 hash: 43 characters without padding",
-      { rule: "RFC 7636 4.2", fix: "send the base64url of the SHA-256 hash of the verifier, without padding" },
+      {
+        rule: "RFC 7636 4.2",
+        parameter: "code_challenge",
+        fix: "send the base64url of the SHA-256 hash of the verifier, without padding",
+      },
     );
   }
   return challenge;
@@ -75,7 +80,11 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
       throw new OAuthError(
         "invalid_grant",
         "code_verifier was sent, but the authorization request had no code_challenge: send both or neither",
-        { rule: "RFC 9700 2.1.1", fix: "send the code_challenge of the verifier in the authorization request" },
+        {
+          rule: "RFC 9700 2.1.1",
+          parameter: "code_verifier",
+          fix: "send the code_challenge of the verifier in the authorization request",
+        },
       );
     }
     return;
@@ -83,12 +92,14 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
   if (verifier === undefined) {
     throw new OAuthError("invalid_grant", "code_verifier is missing: the authorization request had a code_challenge", {
       rule: "RFC 7636 4.5",
+      parameter: "code_verifier",
       fix: "send the verifier whose hash was the code_challenge, from the same sign-in",
     });
   }
   if (!verifierSyntax.test(verifier)) {
     throw new OAuthError("invalid_grant", "code_verifier must be 43 to 128 of the characters A-Z a-z 0-9 - . _ ~", {
       rule: "RFC 7636 4.1",
+      parameter: "code_verifier",
       fix: "draw 32 random bytes and send their base64url, 43 characters",
     });
   }
@@ -99,6 +110,7 @@ export function checkVerifier(challenge: string | null, verifier: string | undef
       "code_verifier does not match the code_challenge of the authorization request",
       {
         rule: "RFC 7636 4.6",
+        parameter: "code_verifier",
         fix: "keep the verifier of each sign-in until its code is exchanged: a second sign-in has another one",
       },
     );

@@ -178,6 +178,7 @@ function unknownClient(tx: ReadTx, clientId: string, redirectUri?: string): OAut
     `client_id "${clientId}" is not registered here${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
     {
       rule: "RFC 6749 2.2",
+      parameter: "client_id",
       fix: addUnknownClient(clientId, redirectUri, meant === undefined ? [] : [meant]),
       ...(meant !== undefined && {
         mismatch: { parameter: "client_id", sent: clientId, registered: [meant] },

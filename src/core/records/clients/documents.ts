@@ -54,7 +54,11 @@ export async function documentClient(ctx: Context, clientId: unknown, peer: Peer
     throw new OAuthError(
       "invalid_client",
       `client_id "${clientId}" is not registered here, and metadata documents are off`,
-      { rule: "RFC 6749 2.2", fix: { text: "To read them", command: ["idp", "start", "--client-metadata-documents"] } },
+      {
+        rule: "RFC 6749 2.2",
+        parameter: "client_id",
+        fix: { text: "To read them", command: ["idp", "start", "--client-metadata-documents"] },
+      },
     );
   }
   const problem = documentUrlProblem(clientId, ctx.settings);

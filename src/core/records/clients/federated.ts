@@ -59,7 +59,13 @@ export async function verifyFederated(
   if (trusted === null) {
     throw refuse(
       `the keys of ${entry.issuer} are not known: it is not in the setting trusted_issuers with accepts: workload`,
-      { rule: "RFC 7523 3", fix: `add ${entry.issuer} to trusted_issuers in the settings of a fixture file` },
+      {
+        rule: "RFC 7523 3",
+        fix: {
+          text: `add ${entry.issuer} to trusted_issuers in the settings of a fixture file`,
+          letsIn: "this issuer",
+        },
+      },
     );
   }
   try {

@@ -27,6 +27,7 @@ export interface ClaimsRequest {
 const refuse = (what: string): OAuthError =>
   new OAuthError("invalid_request", `claims ${what}`, {
     rule: "OpenID Connect Core 5.5",
+    parameter: "claims",
     fix: 'send a JSON object such as {"id_token":{"email":null}}',
   });
 

@@ -24,7 +24,7 @@ export function checkResources({ layout }: Pick<Context, "layout">, sent: readon
       throw new OAuthError(
         "invalid_target",
         `resource "${value}" must be an absolute URI without a fragment, also when it is sent as audience`,
-        { rule: "RFC 8707 2", fix: "send the URI of the API, such as https://api.example.com" },
+        { rule: "RFC 8707 2", parameter: "resource", fix: "send the URI of the API, such as https://api.example.com" },
       );
     }
   }
@@ -48,7 +48,7 @@ export function narrowResources(
     throw new OAuthError(
       "invalid_target",
       `resource "${foreign.join(" ")}" is not one of the authorization request: ${granted.join(" ")}`,
-      { rule: "RFC 8707 2.2", fix: "send it in the authorization request too, or leave it out" },
+      { rule: "RFC 8707 2.2", parameter: "resource", fix: "send it in the authorization request too, or leave it out" },
     );
   }
   return asked;

@@ -138,6 +138,7 @@ export function resolveScopes(
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {
       rule: "RFC 6749 3.3",
+      parameter: "scope",
       fix: `Define it under "scopes" in a fixture file, or ask for some of: ${defined.filter((name) => mayAsk(client, name)).join(" ")}`,
     });
   }
@@ -161,7 +162,7 @@ export function foreignScopes(client: Client, foreign: readonly string[]): OAuth
   return new OAuthError(
     "invalid_scope",
     `client "${client.client_id}" may not ask for "${foreign.join(" ")}": its registered scope is "${client.scope ?? ""}"`,
-    { rule: "RFC 6749 3.3", fix: addScopes(client, foreign) },
+    { rule: "RFC 6749 3.3", parameter: "scope", fix: addScopes(client, foreign) },
   );
 }
 
@@ -183,6 +184,7 @@ export function narrowScope(
   const message = `scope "${wider.join(" ")}" is not part of ${whose} "${granted.join(" ")}": ${why}`;
   throw new OAuthError("invalid_scope", message, {
     rule,
+    parameter: "scope",
     fix: `leave scope out, or ask for some of: ${granted.join(" ")}`,
   });
 }

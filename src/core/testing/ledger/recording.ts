@@ -6,6 +6,7 @@ import { shownValue, type IsRegistered } from "../../protocol/redaction/values.t
 import { byName, parametersOf, type Flows, type LinkableRequest, type Links } from "./flows.ts";
 import { copied, type Redactor, type Token } from "./redact-record.ts";
 import type { Refusal } from "../../base/errors.ts";
+import { hintIn } from "../../base/hint.ts";
 import { outcomeIn } from "./outcome.ts";
 import type { Exchange, KeptEvent, KeptRequest } from "./ledger.ts";
 import { isProvisioning } from "./filter.ts";
@@ -56,7 +57,7 @@ const refusalIn = ({ message, given, hint, ...refusal }: Refusal, text: (text: s
   ...refusal,
   message: text(message),
   given: given && { ...given, sent: text(given.sent) },
-  hint: hint && { text: text(hint.text), ...(hint.command !== undefined && { command: hint.command.map(text) }) },
+  hint: hint && hintIn(hint, text),
 });
 
 /**

@@ -18,7 +18,9 @@ interface RefusalTexts {
 export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome">, RefusalTexts {
   /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
   readonly outcome: string;
-  /** The fix in parts, for a reader who asked; absent: there is none. */
+  /** The error without its code, for a reader who asked; absent: it was not refused. */
+  readonly reason?: Pick<Refusal, "message" | "parameter">;
+  /** The fix in parts, too; absent: there is none. */
   readonly next?: Hint;
 }
 
@@ -39,15 +41,20 @@ const textsOf = (refusal: Refusal | null, line: CommandLine): RefusalTexts => ({
   fix: refusal?.hint ? hintText(refusal.hint, line) : null,
 });
 
+const partsOf = ({ message, parameter, hint }: Refusal): Pick<RequestRecord, "reason" | "next"> => ({
+  reason: { message, ...(parameter !== undefined && { parameter }) },
+  ...(hint !== null && { next: hint }),
+});
+
 /** Where nothing else is known of it, whether it was refused. */
 export const whatHappened = ({ status, outcome, refusal }: KeptRequest): string =>
   outcome === null ? (status >= 400 || refusal !== null ? "refused" : "answered") : outcomeText(outcome);
 
-/** @param line writes commands for the issuer that the request was sent to @param parts with `next` */
+/** @param line writes commands for the issuer that the request was sent to @param parts with `reason` and `next` */
 export function requestJson(request: KeptRequest, line: CommandLine, parts = false): RequestRecord {
   const { outcome: _, refusal, fault, clock, ...rest } = request;
-  const next = parts && refusal?.hint ? { next: refusal.hint } : {};
-  return { ...rest, outcome: whatHappened(request), ...textsOf(refusal, line), ...next, fault, clock };
+  const texts = { ...textsOf(refusal, line), ...(parts && refusal !== null && partsOf(refusal)) };
+  return { ...rest, outcome: whatHappened(request), ...texts, fault, clock };
 }
 
 /** @param line as in {@link requestJson} */

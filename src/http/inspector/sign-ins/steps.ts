@@ -84,7 +84,7 @@ function ofPkce(asked: JsonObject, { parameters, refusal }: KeptRequest): readon
   const check = (ok: boolean, detail: Text): readonly CheckView[] => [{ name: "PKCE", ok, detail }];
   if (!hasVerifier) return check(false, said("no-verifier"));
   if (!hasChallenge) return check(false, said("no-challenge"));
-  if (refusal?.rule?.startsWith("RFC 7636") === true) return check(false, said("unfit"));
+  if (refusal?.parameter === "code_verifier") return check(false, said("unfit"));
   return check(true, said("both"));
 }
 

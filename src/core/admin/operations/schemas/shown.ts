@@ -123,6 +123,18 @@ export const exported = z.union([state, z.looseObject({}) as unknown as z.ZodTyp
 
 const values = z.record(z.string(), z.unknown());
 
+const reason = z.object({
+  message: z.string(),
+  parameter: z.exactOptional(z.string()).describe("The one that is wrong; absent: none alone is"),
+});
+
+const hint = z.object({
+  text: z.string(),
+  command: z.exactOptional(z.array(z.string())),
+  sentence: z.exactOptional(z.string()).describe("What of the text is true without the command too"),
+  letsIn: z.exactOptional(z.string()).describe("What the step lets in, where no command says it"),
+});
+
 export const request = z
   .object({
     id: z.string(),
@@ -144,8 +156,9 @@ export const request = z
     metadata_document: z.unknown().describe("The metadata document of the client, without secrets; null: none"),
     rule: z.string().nullable().describe("The paragraph that requires the refusal"),
     fix: z.string().nullable(),
+    reason: z.exactOptional(reason).describe("The error without its code; absent: it was not refused"),
     next: z
-      .exactOptional(z.object({ text: z.string(), command: z.exactOptional(z.array(z.string())) }))
+      .exactOptional(hint)
       .describe("The fix in parts: a sentence, and the words of a command; absent: there is none"),
     fault: z.string().nullable(),
     clock: z.number().nullable().describe("Seconds by which the clock was moved"),

@@ -108,12 +108,17 @@ function replay(tx: Tx, ctx: Context, record: Code, usedAt: number): OAuthError 
     `code was already used ${ago} s ago; the tokens of its first use are revoked`,
     {
       rule: "RFC 6749 4.1.2",
+      parameter: "code",
       fix: "exchange each code once (a page that is loaded twice, a retry?), then sign in again",
     },
   );
 }
 
-const beginAgain = { rule: "RFC 6749 5.2", fix: "sign in again, and exchange the new code at once" } as const;
+const beginAgain = {
+  rule: "RFC 6749 5.2",
+  parameter: "code",
+  fix: "sign in again, and exchange the new code at once",
+} as const;
 
 /** `redirect_uri` is not that of the authorization request. */
 export class RedirectUriError extends OAuthError {}
@@ -124,7 +129,7 @@ function checkRedirectUri(request: CodeRequest, redirectUri: string): void {
     throw new RedirectUriError(
       "invalid_grant",
       `redirect_uri "${redirectUri}" differs from the one in the authorization request, "${request.redirectUri}"`,
-      { rule: "RFC 6749 4.1.3", fix: `send redirect_uri=${request.redirectUri}` },
+      { rule: "RFC 6749 4.1.3", parameter: "redirect_uri", fix: `send redirect_uri=${request.redirectUri}` },
     );
   }
 }

@@ -73,7 +73,10 @@ export async function acceptIdJag(
     const isOwn = iss === ctx.issuer ? ": an issuer of the same records is never trusted" : "";
     throw refuseAssertion(
       `its issuer is ${quoted(iss)}, which setting trusted_issuers does not accept for id-jag${isOwn}`,
-      { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
+      {
+        rule: "RFC 7523 3",
+        fix: { text: "add the issuer to trusted_issuers in the settings of a fixture file", letsIn: "this issuer" },
+      },
     );
   }
   const idJag = await verifyIdJag(ctx, authenticated, trusted, request).catch((error: unknown) => {

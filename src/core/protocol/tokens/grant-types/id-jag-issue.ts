@@ -111,7 +111,10 @@ async function audienceOf(
   throw new OAuthError(
     "invalid_target",
     `audience "${audience}" is not in id_jag_audiences of client "${id}", which has ${known === "" ? "none" : known}`,
-    { rule: "RFC 8693 2.2.2", fix: `add the issuer to id_jag_audiences of client ${id}` },
+    {
+      rule: "RFC 8693 2.2.2",
+      fix: { text: `add the issuer to id_jag_audiences of client ${id}`, letsIn: "this issuer" },
+    },
   );
 }
 

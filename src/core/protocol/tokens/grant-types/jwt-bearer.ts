@@ -57,7 +57,10 @@ async function acceptWorkload(ctx: Context, assertion: string, { header, payload
         : `its issuer is ${quoted(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
       isOther
         ? { rule: "RFC 8725 3.11", fix: "send the ID-JAG, not another token of that issuer" }
-        : { rule: "RFC 7523 3", fix: "add the issuer to trusted_issuers in the settings of a fixture file" },
+        : {
+            rule: "RFC 7523 3",
+            fix: { text: "add the issuer to trusted_issuers in the settings of a fixture file", letsIn: "this issuer" },
+          },
     );
   }
   try {
