@@ -14,16 +14,17 @@ import { reachOf, send } from "./outbound.ts";
 type Exchange = Parameters<Context["ledger"]["add"]>[0];
 
 /** What an app is told. */
-export interface Message extends Pick<Exchange, "method" | "url" | "body"> {
+export interface Message extends Pick<Exchange, "method" | "url"> {
   readonly endpoint: "backchannel_logout" | "scim" | "global_token_revocation";
   readonly client: Client;
   /** Username; null: it is about a group. */
   readonly user: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it is sent; `body` is what the ledger keeps of it. */
-  readonly text: string | undefined;
-  /** The header `Authorization` as the ledger keeps it. */
-  readonly authorization?: string | undefined;
+  /** The header `Authorization` as the ledger keeps it. Absent: its token is a secret that lasts, and is not kept. */
+  readonly authorization?: string;
+  /** The body; neither: there is none. */
+  readonly form?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
   /** Takes out what opens something, where the app repeats it. */
   readonly clean: (text: string) => string;
   readonly outcome: NonNullable<Exchange["notes"]["outcome"]>;
@@ -51,14 +52,15 @@ export async function deliver(
   message: Message,
   refuse: (delivered: Delivered) => { readonly message: string; readonly rule: string; readonly fix: string },
 ): Promise<Delivered> {
-  const { endpoint, client, user, method, url, body, authorization, outcome } = message;
+  const { endpoint, client, user, method, url, form, json, authorization, outcome } = message;
   const time = ctx.now();
   const began = ctx.clock.real();
   const answer = await ask(ctx, message);
   const ms = Math.round(ctx.clock.real() - began);
   const delivered = { ...answer, ok: answer.status >= 200 && answer.status < 300, ms };
   ctx.ledger.add({
-    ...{ time, endpoint, method, path: url.replace(/[?#].*$/s, ""), url, body, authorization, dpop: undefined },
+    ...{ time, endpoint, method, path: url.replace(/[?#].*$/s, ""), url, authorization, dpop: undefined },
+    body: form ?? json,
     clock: ctx.clock.isMoved() ? showClock(ctx).offset : null,
     ...{ status: answer.status, isSent: true, ms },
     notes: {
@@ -72,8 +74,10 @@ export async function deliver(
 
 async function ask(
   ctx: Context,
-  { client, method, url, headers, text, clean, needs }: Message,
+  { client, method, url, headers, form, json, clean, needs }: Message,
 ): Promise<Omit<Delivered, "ok" | "ms">> {
+  const ofJson = json === undefined ? undefined : JSON.stringify(json);
+  const body = form === undefined ? ofJson : new URLSearchParams(form).toString();
   const inPart = needs === undefined ? { reads: (status: number) => status >= 300, cutsBody: true } : {};
   try {
     const {
@@ -81,13 +85,13 @@ async function ask(
       headers: received,
       text: answered,
     } = await send(url, {
-      ...{ message: { method, headers, body: text, ...inPart }, reach: reachOf(ctx, client) },
+      ...{ message: { method, headers, body, ...inPart }, reach: reachOf(ctx, client) },
       ...(needs !== undefined && { sizeLimit: needs }),
     });
-    const json = jsonObjectIn(answered);
+    const answer = jsonObjectIn(answered);
     return {
       status,
-      json: json && (cleaned(json, clean) as JsonObject),
+      json: answer && (cleaned(answer, clean) as JsonObject),
       problem: null,
       retryAfter: received["retry-after"],
     };

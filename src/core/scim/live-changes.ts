@@ -88,7 +88,14 @@ export function newsOf(tx: ReadTx, seen: Seen, changed: Changed): News {
       writes.push(() => void seen.set(clientId, now));
       if (before === undefined) continue;
     }
-    for (const id of isMoved ? before.users.keys() : changedUsers(tx, to, before, changed, writes)) {
+    const grants = isMoved ? [] : changedGrants(tx, to, before, changed);
+    writes.push(() => {
+      for (const { id, userId, isGone } of grants) {
+        if (isGone) before.grants.delete(id);
+        else before.grants.set(id, userId);
+      }
+    });
+    for (const id of isMoved ? before.users.keys() : changedUsers(tx, before, changed, grants)) {
       const was = before.users.get(id);
       const is = tx.get("users", id) === undefined ? undefined : seenOf(tx, to, id);
       // What an operator changes about all users is for the next push.
@@ -104,30 +111,39 @@ export function newsOf(tx: ReadTx, seen: Seen, changed: Changed): News {
   return { changes, overtaken, takeOver: () => writes.forEach((write) => write()) };
 }
 
+interface ChangedGrant {
+  readonly id: string;
+  readonly userId: string;
+  readonly isGone: boolean;
+}
+
+/** The grants of an app that a change touched; none where the app wants all users. */
+function changedGrants(
+  tx: ReadTx,
+  { client, scim }: Provisioned,
+  { grants }: SeenByApp,
+  changed: Changed,
+): readonly ChangedGrant[] {
+  if (scim.users !== "granted") return [];
+  return [...(changed.get("grants") ?? [])].flatMap((id) => {
+    const grant = tx.get("grants", id);
+    const userId = grants.get(id) ?? grant?.userId;
+    if (userId === undefined || (grant !== undefined && grant.clientId !== client.client_id)) return [];
+    return [{ id, userId, isGone: grant === undefined }];
+  });
+}
+
 /** The ids of the users whom a change may have changed for an app. */
 function changedUsers(
   tx: ReadTx,
-  { client, scim }: Provisioned,
-  { users, grants }: SeenByApp,
+  { users }: SeenByApp,
   changed: Changed,
-  writes: (() => void)[],
+  grants: readonly ChangedGrant[],
 ): Iterable<string> {
-  const [ofUsers, ofGrants] = [changed.get("users"), changed.get("grants")];
-  if (ofUsers === null || ofGrants === null)
+  const ofUsers = changed.get("users");
+  if (ofUsers === null || changed.get("grants") === null)
     return new Set([...users.keys(), ...[...tx.all("users")].map(({ id }) => id)]);
-  const ids = new Set(ofUsers);
-  if (scim.users !== "granted") return ids;
-  for (const id of ofGrants ?? []) {
-    const grant = tx.get("grants", id);
-    const userId = grants.get(id) ?? grant?.userId;
-    if (userId === undefined || (grant !== undefined && grant.clientId !== client.client_id)) continue;
-    ids.add(userId);
-    writes.push(() => {
-      if (grant === undefined) grants.delete(id);
-      else grants.set(id, userId);
-    });
-  }
-  return ids;
+  return new Set([...(ofUsers ?? []), ...grants.map(({ userId }) => userId)]);
 }
 
 /** In a record that is put and removed at once, a transaction says that its command tells the apps of a user itself. */

@@ -2,7 +2,7 @@ import { StorageError, type ReadTx } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { createMachine } from "../base/states.ts";
 import { look, newsOf, type LiveChange } from "./live-changes.ts";
-import { pushSingle, type FindWanted } from "./push-one.ts";
+import { pushUserWithGroups, type FindWanted } from "./push-one.ts";
 import { createSender } from "./sender.ts";
 import { provisioned, wantedNow } from "./wanted.ts";
 
@@ -39,11 +39,11 @@ const newInstance = (isShared: boolean) =>
   createMachine(
     {
       alone: { close: "closed" },
-      standsBy: { won: "sends", close: "closed" },
-      sends: { lost: "standsBy", close: "closed" },
+      standby: { won: "leader", close: "closed" },
+      leader: { lost: "standby", close: "closed" },
       closed: {},
     },
-    isShared ? "standsBy" : "alone",
+    isShared ? "standby" : "alone",
   );
 
 /** What becomes of a change. */
@@ -51,14 +51,14 @@ const newState = () =>
   createMachine(
     {
       // For this instance, or for the one that sends.
-      waits: { send: "isSent", overtake: "gone", sentByOther: "gone" },
+      waiting: { send: "sending", overtake: "gone", sentByOther: "gone" },
       // It waits for its turn at the app, or is on the way.
-      isSent: { overtake: "isOvertaken", done: "gone" },
+      sending: { overtake: "overtaken", done: "gone" },
       // A command told the app something newer itself, so nothing is sent in its turn.
-      isOvertaken: { done: "gone" },
+      overtaken: { done: "gone" },
       gone: {},
     },
-    "waits",
+    "waiting",
   );
 
 interface Queued extends LiveChange {
@@ -73,10 +73,10 @@ export async function startLive(ctx: Context): Promise<Live> {
   let lease = first;
   /** In the order of the changes; none that is gone. */
   const queue = new Set<Queued>();
-  const waiting = (): readonly Queued[] => [...queue].filter(({ state }) => state.is("waits"));
+  const waiting = (): readonly Queued[] => [...queue].filter(({ state }) => state.is("waiting"));
   let last: Promise<unknown> = Promise.resolve();
 
-  function lead(one: Queued, event: Parameters<Queued["state"]["on"]>[0]): void {
+  function step(one: Queued, event: Parameters<Queued["state"]["on"]>[0]): void {
     one.state.on(event);
     if (one.state.is("gone")) queue.delete(one);
   }
@@ -89,9 +89,9 @@ export async function startLive(ctx: Context): Promise<Live> {
   const send = (one: Queued): Promise<void> =>
     inTurn(one.clientId, () =>
       sendTo(ctx, one.clientId, [
-        { userId: one.wanted.userId, find: () => (one.state.is("isOvertaken") ? null : one.wanted) },
+        { userId: one.wanted.userId, find: () => (one.state.is("overtaken") ? null : one.wanted) },
       ]).finally(() => {
-        lead(one, "done");
+        step(one, "done");
       }),
     );
   /** Takes its place among the changes at once, so that nothing later overtakes it. */
@@ -102,7 +102,7 @@ export async function startLive(ctx: Context): Promise<Live> {
       // Only after the last change: an app that is down would be asked again for each.
       ...[...clientIds].map((clientId) =>
         inTurn(clientId, async () => {
-          if ([...queue].some((one) => one.clientId === clientId && !one.state.is("waits"))) return;
+          if ([...queue].some((one) => one.clientId === clientId && !one.state.is("waiting"))) return;
           await sendTo(ctx, clientId, await failedBefore(ctx, clientId));
         }),
       ),
@@ -111,7 +111,7 @@ export async function startLive(ctx: Context): Promise<Live> {
   function flush(): void {
     const changes = waiting();
     if (changes.length === 0) return;
-    for (const one of changes) lead(one, "send");
+    for (const one of changes) step(one, "send");
     const sent = sendAll(changes).catch((error: unknown) => {
       ctx.log(`SCIM: ${error instanceof Error ? error.message : String(error)}`);
     });
@@ -140,7 +140,7 @@ export async function startLive(ctx: Context): Promise<Live> {
     timer = undefined;
     try {
       instance.on((await hold(leaseMs)) ? "won" : "lost");
-      if (instance.is("sends")) flush();
+      if (instance.is("leader")) flush();
     } catch (error) {
       // The database is away, as requests are told: what is left waits.
       if (!(error instanceof StorageError)) ctx.log(`SCIM: ${String(error)}`);
@@ -164,14 +164,14 @@ export async function startLive(ctx: Context): Promise<Live> {
     const { news, leaseNow } = read((tx) => ({ news: newsOf(tx, seen, changed), leaseNow: leaseIn(tx) }));
     return () => {
       news.takeOver();
-      for (const one of queue) if (news.overtaken.has(one.wanted.userId)) lead(one, "overtake");
+      for (const one of queue) if (news.overtaken.has(one.wanted.userId)) step(one, "overtake");
       for (const change of news.changes) queue.add({ ...change, state: newState() });
       const isRenewed = leaseNow.until !== lease.until || leaseNow.holder !== lease.holder;
       lease = leaseNow;
       if (instance.is("alone")) flush();
       else if (isRenewed && lease.holder !== me) {
         instance.on("lost");
-        if (lease.isDone) for (const one of waiting()) lead(one, "sentByOther");
+        if (lease.isDone) for (const one of waiting()) step(one, "sentByOther");
       }
       lookIn(news.changes.length > 0 ? 0 : interval);
     };
@@ -211,7 +211,7 @@ async function sendTo(ctx: Context, clientId: string, all: readonly ToSend[]): P
   if (client?.scim === undefined) return;
   const sender = createSender(ctx, client, client.scim);
   for (const { userId, find } of all) {
-    const pushed = await pushSingle(ctx, provisioned(client), userId, find, sender);
+    const pushed = await pushUserWithGroups(ctx, provisioned(client), userId, find, sender);
     if (pushed?.error != null) {
       const user = await ctx.store.read((tx) => tx.get("users", userId)?.username ?? userId);
       ctx.log(`SCIM of client "${clientId}", ${user}: ${pushed.error}`);

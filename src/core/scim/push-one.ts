@@ -31,13 +31,15 @@ export interface Push {
 export type FindWanted = (tx: ReadTx) => Wanted | null;
 
 /** Waits until nothing else works on this user, and reads only then what the app should have. @returns null: nothing is sent after all */
-export const pushOne = (push: Push, userId: string, find: FindWanted): Promise<PushedOne | null> =>
-  push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "user", userId), () => pushInTurn(push, userId, find));
+export const pushUser = (push: Push, userId: string, find: FindWanted): Promise<UserOutcome | null> =>
+  push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "user", userId), () =>
+    pushUserNow(push, userId, find),
+  );
 
 export type PushedUser = Pushed<Attributes>;
 
 /** What happened to a user, and what the app should have had. */
-interface PushedOne {
+interface UserOutcome {
   /** Null: there is nothing to do for a user who is gone. */
   readonly pushed: PushedUser | null;
   readonly wanted: Wanted;
@@ -45,7 +47,7 @@ interface PushedOne {
   readonly idBefore: string | null;
 }
 
-async function pushInTurn(push: Push, userId: string, find: FindWanted): Promise<PushedOne | null> {
+async function pushUserNow(push: Push, userId: string, find: FindWanted): Promise<UserOutcome | null> {
   const { ctx, to } = push;
   const { wanted, before } = await ctx.store.read((tx) => ({
     wanted: find(tx),
@@ -112,13 +114,11 @@ const isInactive = ({ sent, error }: Kept): boolean => error === null && sent?.[
 /** @returns the ids there of those who should be in a group; null: nothing is sent after all */
 type FindMembers = (record: ScimResource | undefined) => readonly string[] | null;
 
-/** Waits until nothing else works on this group, as {@link pushOne} does. @returns null: nothing was sent */
-export const pushOneGroup = (push: Push, name: string, find: FindMembers): Promise<PushedGroupView | null> =>
-  push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "group", name), () =>
-    pushGroupInTurn(push, name, find),
-  );
+/** Waits until nothing else works on this group, as {@link pushUser} does. @returns null: nothing was sent */
+export const pushGroup = (push: Push, name: string, find: FindMembers): Promise<PushedGroupView | null> =>
+  push.ctx.provisioning.inTurn(scimKey(push.to.client.client_id, "group", name), () => pushGroupNow(push, name, find));
 
-async function pushGroupInTurn(push: Push, name: string, find: FindMembers): Promise<PushedGroupView | null> {
+async function pushGroupNow(push: Push, name: string, find: FindMembers): Promise<PushedGroupView | null> {
   const { ctx, to } = push;
   const before = await ctx.store.read((tx) => recordOf(tx, to, "group", name));
   const members = find(before);
@@ -140,7 +140,7 @@ async function pushGroupInTurn(push: Push, name: string, find: FindMembers): Pro
  * Pushes one user of one client, with the groups that the user joins or leaves.
  * @returns null: there was nothing to send
  */
-export async function pushSingle(
+export async function pushUserWithGroups(
   ctx: Context,
   to: Provisioned,
   userId: string,
@@ -148,7 +148,7 @@ export async function pushSingle(
   sender: Sender = createSender(ctx, to.client, to.scim),
 ): Promise<PushedUser | null> {
   const push: Push = { ctx, to, isDry: false, how: { sender, profile: to.profile, full: false } };
-  const done = await pushOne(push, userId, find);
+  const done = await pushUser(push, userId, find);
   if (done === null) return null;
   const { pushed, wanted, idBefore } = done;
   const id = pushed?.known?.remoteId ?? null;
@@ -158,7 +158,7 @@ export async function pushSingle(
   const ids = new Set([id, idBefore]);
   for (const name of new Set([...known, ...wanted.groups])) {
     const isIn = id !== null && wanted.groups.includes(name);
-    await pushOneGroup(push, name, (record) => {
+    await pushGroup(push, name, (record) => {
       const { members = [] } = record ?? {};
       const there = members.filter((one) => ids.has(one));
       const isSame = isIn ? there.length === 1 && there[0] === id && record !== undefined : there.length === 0;

@@ -1,47 +1,14 @@
 import type { Client, ReadTx } from "../../store/store.ts";
-import type { Profile, ScimRequest } from "../../scim/profiles.ts";
+import type { Profile } from "../../scim/profiles.ts";
 import { requireClient } from "../records/clients/admin.ts";
 import type { Context } from "../context.ts";
 import { requireUser } from "../records/users/users.ts";
-import { pushOne, pushOneGroup, type Push, type PushedGroupView, type PushedUser } from "./push-one.ts";
+import { pushUser, pushGroup, type Push, type PushedGroupView, type PushedUser } from "./push-one.ts";
 import type { PushAction } from "./push-resource.ts";
-import { createSender, type Sender } from "./sender.ts";
+import { drySender, type PlannedRequest } from "./dry-sender.ts";
+import { createSender } from "./sender.ts";
 import { everyWanted, provisioned, recordOf, recordsOf, wantedNow, type Provisioned, type Wanted } from "./wanted.ts";
 import { managerPath, pathOf } from "../../scim/paths.ts";
-import { baseOf, type ScimResponse } from "../../scim/sending.ts";
-
-/** Writes down requests in place of sending them, and answers as an app does that has nobody of this name. */
-
-/** A request that was not sent. */
-interface PlannedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly body: unknown;
-}
-
-function drySender(url: string): Sender & { readonly requests: readonly PlannedRequest[] } {
-  const requests: PlannedRequest[] = [];
-  const base = baseOf(url);
-  return {
-    requests,
-    stopped: null,
-    ask({ request }) {
-      requests.push({ method: request.method, url: `${base}${request.path}`, body: request.body ?? null });
-      return Promise.resolve(answerTo(request));
-    },
-  };
-}
-
-function answerTo({ method, path, body }: ScimRequest): ScimResponse {
-  if (method === "POST") {
-    const name = String(body?.["userName"] ?? body?.["displayName"]);
-    return { status: 201, json: { ...body, id: `id-of-${name}` }, problem: null };
-  }
-  if (method === "GET" && path.includes("?")) {
-    return { status: 200, json: { totalResults: 0, Resources: [] }, problem: null };
-  }
-  return { status: 200, json: body ?? {}, problem: null };
-}
 
 /** Sends an app what differs from what it was last sent. Each result is written down at once, so that a restart forgets nothing. */
 
@@ -170,7 +137,7 @@ async function pushUsers(
   const work = async (): Promise<void> => {
     for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
       const { userId: local, username: name } = one;
-      const done = await pushOne(push, local, (tx) => wantedNow(tx, push.to, { local, name }));
+      const done = await pushUser(push, local, (tx) => wantedNow(tx, push.to, { local, name }));
       if (done?.pushed != null) found.set(local, done.pushed);
       step.done();
     }
@@ -189,7 +156,7 @@ async function pushManagers(push: Push, wanted: readonly Wanted[], found: Map<st
   for (const { userId: local, username: name } of wanted) {
     const before = found.get(local);
     if (before === undefined || before.action === "failed") continue;
-    const done = await pushOne(again, local, (tx) => wantedNow(tx, push.to, { local, name }));
+    const done = await pushUser(again, local, (tx) => wantedNow(tx, push.to, { local, name }));
     const now = done?.pushed ?? null;
     if (now === null || now.action === "unchanged") continue;
     const { action } = now.action === "failed" || before.action === "unchanged" ? now : before;
@@ -221,7 +188,7 @@ async function pushGroups(push: Push, found: ReadonlyMap<string, PushedUser>): P
   }
   const views: PushedGroupView[] = [];
   for (const [name, ids] of members) {
-    const view = await pushOneGroup(push, name, () => ids);
+    const view = await pushGroup(push, name, () => ids);
     if (view !== null) views.push(view);
   }
   return views;

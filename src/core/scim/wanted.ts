@@ -2,7 +2,7 @@
  * core/scim: idp as the provisioning client of an app (RFC 7643, RFC 7644).
  *
  * wanted.ts says what the app should have; push-resource.ts brings one user or group there, by the requests of src/scim that resource-kinds.ts
- * chooses, and push-one.ts writes down what the app has; push.ts does it for all. sender.ts sends. live-changes.ts says which apps a change concerns, live.ts pushes it when it is made, status.ts shows the records.
+ * chooses, and push-one.ts writes down what the app has; push.ts does it for all. sender.ts sends, and dry-sender.ts only says what would be sent. live-changes.ts says which apps a change concerns, live.ts pushes it when it is made, status.ts shows the records.
  */
 import { scimKey, type Client, type ReadTx, type ScimResource, type ScimServer, type User } from "../../store/store.ts";
 import { formProblem, managerPath, pathOf, workEmail } from "../../scim/paths.ts";

@@ -5,7 +5,7 @@ import { sign, signerOf, tokenTypes } from "../../records/keys/signer.ts";
 import { tellsApps } from "../../scim/live-changes.ts";
 import { isLive, provisioned, recordOf, wantedNow } from "../../scim/wanted.ts";
 import { emailOf } from "../../records/scopes/claims.ts";
-import { pushSingle } from "../../scim/push-one.ts";
+import { pushUserWithGroups } from "../../scim/push-one.ts";
 import { tellClients, type EndedSessions } from "../../sign-in/sessions/backchannel.ts";
 import { endSessionsOf } from "../../sign-in/sessions/sessions.ts";
 import { redacted } from "../../../text/redacted.ts";
@@ -106,7 +106,7 @@ async function pushTo(
 ): Promise<readonly SentSignal[]> {
   const began = ctx.clock.real();
   const to = provisioned(client);
-  const pushed = await pushSingle(ctx, to, userId, (tx) => {
+  const pushed = await pushUserWithGroups(ctx, to, userId, (tx) => {
     if (where === "only known" && recordOf(tx, to, "user", userId)?.remoteId == null) return null;
     return wantedNow(tx, to, { local: userId, name: tx.get("users", userId)?.username ?? userId });
   });
@@ -163,8 +163,7 @@ async function revokeGlobally(ctx: Context, client: Client, user: User): Promise
     method: "POST",
     url: uri,
     headers: { accept: "application/json", authorization, "content-type": "application/json" },
-    text: JSON.stringify({ sub_id }),
-    body: { sub_id },
+    json: { sub_id },
     authorization,
     clean: redacted,
     outcome: { kind: "revocation-delivered" },

@@ -131,8 +131,7 @@ async function notify(ctx: Context, { session, user }: EndedSession, client: Cli
     method: "POST",
     url: uri,
     headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded;charset=UTF-8" },
-    text: `logout_token=${logoutToken}`,
-    body: { logout_token: logoutToken },
+    form: { logout_token: logoutToken },
     clean: redacted,
     outcome: { kind: "logout-token-delivered" },
   };
