@@ -10,7 +10,9 @@ import type { IdpOptions } from "./serve/options.ts";
 
 /** An issuer of a running identity provider. */
 export interface IdpIssuer extends IssuerMethods {
+  /** The issuer, as tokens name it. */
   readonly issuer: string;
+  /** The port that the server listens on. */
   readonly port: number;
   /** The Express app, for supertest. */
   readonly app: RequestListener;
@@ -20,6 +22,7 @@ export interface IdpIssuer extends IssuerMethods {
   readonly seeded: SeedResult;
   /**
    * Replaces the fixtures in use: applies what changed; sessions and everything else stay. From then on, {@link reset} goes back to these.
+   * @throws {OperationError} invalid, with every problem; then nothing is changed
    */
   changeFixtures(sources: readonly FixtureSource[]): Promise<FixtureChange>;
 }

@@ -25,7 +25,9 @@ export interface OneWorkerInfo {
 
 /** A server: one that `createIdp` started, or the one of `webServer`, started with the variable IDP_ADMIN_TOKEN. */
 export interface ServerOfTests {
+  /** Its first issuer, such as `http://localhost:4370`. */
   readonly issuer: string;
+  /** The value of IDP_ADMIN_TOKEN. */
   readonly adminToken: string | undefined;
   /** False if the app knows only the first issuer. Then all workers share it, and nothing is reset or cleared. Default: true. */
   readonly perWorker?: boolean;
@@ -45,6 +47,7 @@ export interface IdpWorkerFixtures {
 
 /** The fixtures of a test. */
 export interface IdpTestFixtures {
+  /** Every test has it by itself: it prints the requests of a failed test, and resets the issuer. */
   readonly idpRequests: undefined;
 }
 

@@ -20,6 +20,13 @@ export interface SignedInAt {
   readonly header: (url: string | URL) => string;
 }
 
+/**
+ * Signs a user in at an app, and gives what the browser then holds.
+ * @param issuer of the server that signs the user in
+ * @param call asks that server
+ * @param start the address behind the app's sign-in button
+ * @throws {SignInError} if the user is not signed in at the end
+ */
 export async function signInAt(
   issuer: string,
   call: Call,

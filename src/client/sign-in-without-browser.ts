@@ -19,7 +19,9 @@ export interface SignInWithoutBrowserOptions {
 
 /** Where the sign-in ended, and the browser that it ended in. */
 export interface SignedInWithoutBrowser {
+  /** The address of the last page, an address of the app. */
   readonly url: string;
+  /** The HTTP status of that page. */
   readonly status: number;
   /** The cookies for `url`, by their names. */
   readonly cookies: Readonly<Record<string, string>>;
@@ -31,8 +33,9 @@ export interface SignedInWithoutBrowser {
 const maxWaits = 35;
 
 /**
- * Begins at the URL of an app that leads to a sign-in. Forms are filled in only on the pages of the idp that the app sends the browser to;
- * elsewhere it follows redirects.
+ * Signs a user in at an app, as a browser without scripts does. Forms are filled in only on the pages of the idp that the app sends the
+ * browser to; elsewhere it follows redirects.
+ * @param url the address behind the app's sign-in button
  * @throws {Error} if the sign-in cannot go on, with the reason
  */
 export async function signInWithoutBrowser(

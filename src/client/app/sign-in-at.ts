@@ -91,10 +91,12 @@ function requireOpened(end: End): void {
   const causes = [end.error, end.error instanceof Error ? end.error.cause : null];
   const far = causes.find((cause) => cause instanceof FarAddressError);
   if (far !== undefined) {
-    throw new SignInError("far", end.why, { fix: "where it is yours, add --allow-remote" });
+    throw new SignInError("far", end.why, {
+      fix: "where it is yours, start idp sign-in or idp mcp-server with --allow-remote",
+    });
   }
   if (causes.some((cause) => cause instanceof Unanswered || String(cause).includes("net::ERR_"))) {
-    throw new SignInError("unanswered", end.why, { fix: "start the app, or name its address with --start" });
+    throw new SignInError("unanswered", end.why, { fix: "start the app, or correct the address" });
   }
 }
 

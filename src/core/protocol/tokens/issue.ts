@@ -90,16 +90,20 @@ const issuedAuthenticationInfo = (ctx: Context, user: User, client: Client, acr?
     : authenticationInfoFor(ctx, user, acr);
 
 export interface IssueCodeInput extends IssueInput {
-  /** Absent: the client's first registered one. */
+  /** Absent: the client's first registered one without `*`. */
   readonly redirect_uri?: string | undefined;
+  /** Comes back in the address. */
   readonly state?: string | undefined;
+  /** Goes into the ID token. */
   readonly nonce?: string | undefined;
+  /** The base64url of the SHA-256 hash of the verifier (RFC 7636 4.2). Public clients need one. */
   readonly code_challenge?: string | undefined;
   readonly code_challenge_method?: "S256" | undefined;
   /** As if the user had met this value. */
   readonly acr?: string | undefined;
 }
 
+/** A code that waits to be exchanged. */
 export interface IssuedCode {
   readonly code: string;
   readonly redirect_uri: string;

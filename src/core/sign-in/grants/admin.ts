@@ -29,8 +29,11 @@ export const viewGrant = (tx: ReadTx, grant: Grant) => ({
 
 /** Which grants are meant: by user, by client, by both, or one by its id. */
 export interface GrantSelection {
+  /** Username. */
   readonly user?: string | undefined;
+  /** Client id. */
   readonly client?: string | undefined;
+  /** The id of one grant. */
   readonly grant?: string | undefined;
 }
 

@@ -14,12 +14,15 @@ import { requireUser } from "../../records/users/users.ts";
 export interface ExpireInput {
   /** Username. */
   readonly user?: string | undefined;
+  /** Client id. */
   readonly client?: string | undefined;
   /** Of all users and all clients. */
   readonly all?: boolean | undefined;
   /** Access tokens: the default. */
   readonly access?: boolean | undefined;
+  /** Refresh tokens. */
   readonly refresh?: boolean | undefined;
+  /** Browser sessions; with `client`, those of users who granted it access. */
   readonly sessions?: boolean | undefined;
   /** Authorization codes and device codes. */
   readonly codes?: boolean | undefined;

@@ -15,9 +15,11 @@ export interface Expectation extends RequestFilter {
   readonly endpoint: ExpectEndpoint;
   /** Parameters that it sent, by their names. */
   readonly param?: Readonly<Record<string, string>> | undefined;
+  /** Exactly this many requests. */
   readonly times?: number | undefined;
-  /** Default, without the other two: 1. */
+  /** At least this many. Default, without the other two: 1. */
   readonly at_least?: number | undefined;
+  /** No request at all; with `within`, for the whole time. */
   readonly never?: boolean | undefined;
   /** How long to wait for the expectation to be met: seconds, or `5s`. */
   readonly within?: number | string | undefined;
@@ -30,6 +32,7 @@ interface NearMiss {
   readonly differs: readonly string[];
 }
 
+/** Whether the ledger has what was expected. */
 export interface ExpectResult {
   readonly met: boolean;
   /** How many requests match. */
@@ -38,6 +41,7 @@ export interface ExpectResult {
   readonly expected: string;
   /** The ledger no longer holds older requests that could match: the count may be too low. */
   readonly dropped: boolean;
+  /** Where it is not met: the requests that come closest. */
   readonly nearest: readonly NearMiss[];
 }
 

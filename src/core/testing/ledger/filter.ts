@@ -7,12 +7,17 @@ import { faultEndpoints } from "../controls/faults/endpoints.ts";
 /** What a request must have to match. */
 export interface RequestFilter {
   readonly endpoint?: RequestEndpoint | undefined;
+  /** Client id. */
   readonly client?: string | undefined;
+  /** Username. */
   readonly user?: string | undefined;
+  /** The `grant_type` of a token request. */
   readonly grant_type?: string | undefined;
+  /** The HTTP method, in any case. */
   readonly method?: string | undefined;
   /** `400`, or `4xx`. */
   readonly status?: string | number | undefined;
+  /** The sign-in that it belongs to, such as `f7`. */
   readonly flow?: string | undefined;
   /** The id of a request, or a time: only later ones. */
   readonly since?: string | undefined;
