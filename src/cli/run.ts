@@ -226,9 +226,15 @@ function inFlags(
   const { code, problems } = failure;
   const isInput = (code === "usage" || code === "conflict") && problems.every(({ file }) => file === undefined);
   if (!isInput || problems.length === 0) return failure;
-  const all = problems.map((problem) => inWords(command, problem));
-  const hint = { text: "See", command: [...path, "--help"] };
-  const lines = all.map((one) => (one.path === "" ? `${path.slice(1).join(" ")} ${one.message}` : problemText(one)));
+  const all = problems
+    .map((problem) => inWords(command, problem))
+    .map((one) => (one.path === "" ? { ...one, path: path.slice(1).join(" ") } : one));
+  // The help does not list what --set takes.
+  const isSet = all.some((one) => one.path.startsWith("--set "));
+  const hint = isSet
+    ? { text: "Every field", command: ["idp", "seed", "--fields", path[1] ?? ""] }
+    : { text: "See", command: [...path, "--help"] };
+  const lines = all.map(problemText);
   if (json) return { ...failure, message: lines.join("; "), hint };
   if (lines.length === 1) return { ...failure, message: lines.join(""), hint, problems: [] };
   return { ...failure, message: `${all.length} values are wrong; nothing was changed`, hint, problems: all };

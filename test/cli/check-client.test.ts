@@ -137,7 +137,7 @@ test("idp.check.yaml lists what is accepted, and the fix is that of the app's li
   const wrong = await idp(folder.words([]), folder);
   expect(wrong.code).toBe(7);
   for (const line of [
-    "2:3 client.acept unknown key. Did you mean accept?",
+    "2:3 client.acept is an unknown key. Did you mean accept?",
     "4:5 client.accept.control a control must work",
     "5:5 client.accept.pkse there is no such case. Did you mean pkce?",
     "6:11 client.accept.pkce must be text, not the number 1: put it in quotes",

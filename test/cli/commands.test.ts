@@ -172,7 +172,7 @@ const cases: readonly Case[] = [
     code: 2,
     json: {
       error: {
-        ...{ code: "usage", message: expect.stringContaining('--claim: "sub" cannot be set') },
+        ...{ code: "usage", message: expect.stringContaining('--claim "sub" cannot be set') },
         ...{ hint: "See: idp token issue --help", problems: [expect.objectContaining({ path: "claims.sub" })] },
       },
     },

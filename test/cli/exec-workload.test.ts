@@ -148,12 +148,12 @@ test.each([
   [["--workload", "deplyo"], 'no workload "deplyo" in the fixtures'],
   [
     ["--as", "github-actions", "--claim", "aud=x"],
-    'Error: --claim: "aud" cannot be set in the token of a workload. There is a flag for it: --audience\n  See: idp exec --help\n',
+    'Error: --claim "aud" cannot be set in the token of a workload. There is a flag for it: --audience\n  See: idp exec --help\n',
   ],
-  [["--as", "github-actions", "--expired", "--missing-expiry"], "Error: --expired: excludes --missing-expiry."],
+  [["--as", "github-actions", "--expired", "--missing-expiry"], "Error: --expired excludes --missing-expiry."],
   [
     ["--as", "github-actions", "--claim", "exp=5"],
-    'Error: --claim: "exp" cannot be set in the token of a workload. There is a flag for it: --lifetime\n',
+    'Error: --claim "exp" cannot be set in the token of a workload. There is a flag for it: --lifetime\n',
   ],
 ])("exec %j is refused before the command runs", async (flags, said) => {
   const cwd = newFolder();

@@ -39,7 +39,7 @@ describe("on a running server", () => {
   test("what the server refuses names the argument or the flag", async () => {
     expect(await idpHere(["--data", data, "clock", "advance", "banana"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("<duration>: must be a whole number of seconds"),
+      stderr: expect.stringContaining("<duration> must be a whole number of seconds"),
     });
     expect(await faults("add", "token")).toMatchObject({ code: 2, stderr: expect.stringContaining("--status") });
     expect(await faults()).toEqual(await faults("list"));
@@ -110,16 +110,17 @@ describe("on a running server", () => {
     ["add token --flaw nope", 2, "It must be a name that idp faults flaws lists."],
     ["add userinfo --flaw nonce-wrong", 2, '"nonce-wrong" is a flaw of token, not of userinfo'],
     ["add any --flaw iss-wrong", 2, '"iss-wrong" is a flaw of authorize and token, not of any'],
-    ["add jwks --client app --drop", 2, "is not known at jwks"],
+    ["add jwks --client app --drop", 2, "has no effect at jwks: no request there names one"],
     [
       "add token --drop --status 503",
       2,
-      "--status: is given beside --drop; leave one of them out See: idp faults add --help",
+      "--status is given beside --drop; leave one of them out See: idp faults add --help",
     ],
     ["add token", 2, "faults add does nothing; give it one of --status, --error, --delay"],
+    ["add token --header A:b", 2, "faults add does nothing; give it one of --status, --error, --delay"],
     ["add token --user alise --drop", 2, "Did you mean alice?"],
     ["add token --status 99", 2, "must be at least 200"],
-    ["add token --status 200", 2, "--status: is below 400, so it needs --error or --body too"],
+    ["add token --status 200", 2, "--status is below 400, so it needs --error or --body too"],
     ["add token --delay 500ms", 2, '"500ms" must be seconds, or a time such as 0.5s, 3s or 2m'],
     ["add token --grant-type refresh --drop", 2, '"refresh" is not a grant type. Did you mean refresh_token?'],
     ["add token --status 503 --header x", 2, "It must be a name and a value"],

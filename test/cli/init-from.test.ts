@@ -200,6 +200,6 @@ describe("idp seed --check says what such a file is, and which command reads it"
     const cwd = newFolder();
     writeFileSync(join(cwd, "f.json"), '{"users":[{"username":"x","user_id":"auth0|1"}]}');
     const { stderr } = await idpHere(["seed", "--check", join(cwd, "f.json")]);
-    expect(stderr).toContain("users[0].user_id unknown key");
+    expect(stderr).toContain("users[0].user_id is an unknown key");
   });
 });

@@ -97,7 +97,7 @@ describe("on a running server", () => {
     ["issue tokens --client demo-app --user alice --scope opnid", "did you mean openid?", "Define it under"],
     ["import exported.json --yes", "is not an export", "idp seed exported.json"],
     ["expire", "expire needs --user, --client or --all", "See: idp expire --help"],
-    ["expect token --times 1 --never", "--times: give only one of --times, --at-least and --never", "See"],
+    ["expect token --times 1 --never", "--times is given beside --never; give only one of them", "See"],
     ["clock advance 5mins", '31m, 2h30m, 7d or -5m, not "5mins"', "See"],
     ["expect token --within 2x", 'a duration such as 5s, at most 100 s, not "2x"', "See"],
     ["snapshots save my.snap", 'such as before-logout, not "my.snap"', "See"],

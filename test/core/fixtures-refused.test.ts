@@ -23,10 +23,10 @@ describe("what is refused", () => {
       "x",
       "$ a fixture file is an object with users, clients, scopes, grants, settings, workloads, faults, issuers, not text",
     ],
-    [{ userz: [] }, "userz unknown key. Did you mean users?"],
+    [{ userz: [] }, "userz is an unknown key. Did you mean users?"],
     [
       { sessions: [] },
-      "sessions unknown key; there are $schema, users, clients, scopes, grants, settings, workloads, faults",
+      "sessions is an unknown key; there are $schema, users, clients, scopes, grants, settings, workloads, faults",
     ],
     [
       { format: "idp-state", schemaVersion: 1, users: [{ passwordHash: null }], scopes: [] },
@@ -49,15 +49,15 @@ describe("what is refused", () => {
     [settings({ brand: {} }), "settings.brand is empty; give it a name, a color or a logo"],
     [
       { workloads: { deploy: { as: "gitlab", audience: "https://api.test" } } },
-      "workloads.deploy.audience unknown key; there are as, claims",
+      "workloads.deploy.audience is an unknown key; there are as, claims",
     ],
     [
       { workloads: { deploy: { as: "gitlab", claim: {} } } },
-      "workloads.deploy.claim unknown key. Did you mean claims?",
+      "workloads.deploy.claim is an unknown key. Did you mean claims?",
     ],
     [{ faults: [{ endpoint: "token", drop: false }] }, "faults[0].drop must be true, not the value false"],
     [{ faults: [{ endpoint: "token", status: 600 }] }, "faults[0].status must be at most 599, not 600"],
-    [settings({ brand: { title: "Acme" } }), "settings.brand.title unknown key; there are name, color, logo"],
+    [settings({ brand: { title: "Acme" } }), "settings.brand.title is an unknown key; there are name, color, logo"],
     [settings({ brand: { name: 7 } }), "settings.brand.name must be text, not the number 7: put it in quotes"],
     [
       settings({ brand: { color: null } }),
@@ -77,7 +77,7 @@ describe("what is refused", () => {
     [user({ username: ".." }), 'users[0].username ".." is not a username'],
     [user({ username: "a/b" }), 'users[0].username "a/b" is not a username'],
     [user({ username: "a".repeat(101) }), "is not a username"],
-    [user({ emial: "x@y.test" }), "users[0].emial unknown key. Did you mean email?"],
+    [user({ emial: "x@y.test" }), "users[0].emial is an unknown key. Did you mean email?"],
     [
       user({ id: Number("7123456789012345678") }),
       "users[0].id is a number beyond 2^53, and would lose digits: put it in quotes",
@@ -112,7 +112,7 @@ describe("what is refused", () => {
       'users[0].status "baned" is not one of active, suspended, banned. Did you mean banned?',
     ],
     [user({ avatar: "x.png" }), 'users[0].avatar must be an object, not "x.png"'],
-    [user({ avatar: { colour: "#fff" } }), "users[0].avatar.colour unknown key. Did you mean color?"],
+    [user({ avatar: { colour: "#fff" } }), "users[0].avatar.colour is an unknown key. Did you mean color?"],
     [user({ avatar: { color: "red" } }), 'users[0].avatar.color "red" is not a hex color, such as "#4f46e5"'],
     [user({ avatar: { baseUrl: "cdn" } }), 'users[0].avatar.baseUrl "cdn" is not an http or https URL'],
     [user({ avatar: { path: "/a b" } }), 'users[0].avatar.path "/a b" has white space; percent-encode it'],
@@ -190,8 +190,8 @@ describe("what is refused", () => {
       }),
       'clients[0].token_endpoint_auth_signing_alg "RS256" is not for "client_secret_jwt"; use HS256, HS384, HS512',
     ],
-    [client({ redirectUris: [] }), "clients[0].redirectUris unknown key. Did you mean redirect_uris?"],
-    [client({ "scope#tr": "x" }), 'clients[0]["scope#tr"] unknown key'],
+    [client({ redirectUris: [] }), "clients[0].redirectUris is an unknown key. Did you mean redirect_uris?"],
+    [client({ "scope#tr": "x" }), 'clients[0]["scope#tr"] is an unknown key'],
     [client({ "logo_uri#tr": "x" }), 'clients[0]["logo_uri#tr"] "x" is not an http or https URL'],
     [client({ client_secret: "" }), "clients[0].client_secret is empty; give it a value or leave it out"],
     [client({ client_secret: 1234 }), "clients[0].client_secret must be text, not a number: put it in quotes"],
@@ -201,7 +201,7 @@ describe("what is refused", () => {
     ],
     [
       client({ redirect_uris: [] }),
-      "clients[0].redirect_uris authorization_code, which is the default, needs at least one redirect URI",
+      "clients[0].redirect_uris needs an address for authorization_code, which is the default",
     ],
     [client({ redirect_uris: undefined }), "clients[0].redirect_uris authorization_code, which is the default, needs"],
     [
@@ -253,11 +253,11 @@ describe("what is refused", () => {
     ],
     [
       client({ grant_types: ["client_credentials"] }),
-      "clients[0].grant_types client_credentials needs a client that can prove who it is",
+      "clients[0].grant_types has client_credentials, which needs a client that can prove who it is",
     ],
     [
       client({ grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"] }),
-      "clients[0].grant_types token-exchange needs a client that can prove who it is",
+      "clients[0].grant_types has token-exchange, which needs a client that can prove who it is",
     ],
     [client({ response_types: ["token"] }), 'clients[0].response_types[0] "token" is not "code"'],
     [service({ response_types: ["code"] }), 'clients[0].response_types "code" needs authorization_code in grant_types'],
@@ -328,14 +328,14 @@ describe("what is refused", () => {
     ],
     [
       client({ grant_types: ["urn:ietf:params:oauth:grant-type:jwt-bearer"] }),
-      "clients[0].grant_types jwt-bearer needs a client that can prove who it is",
+      "clients[0].grant_types has jwt-bearer, which needs a client that can prove who it is",
     ],
     // Scopes.
     [{ scopes: { "orders read": {} } }, 'scopes["orders read"] "orders read" is not a scope name'],
     [{ scopes: { email: {} } }, 'scopes.email "email" is built in, and cannot be defined'],
     [{ scopes: { "claim:email": {} } }, 'scopes["claim:email"] "claim:email" cannot be defined'],
     [{ scopes: { offline_access: {} } }, "is built in, and cannot be defined"],
-    [{ scopes: { o: { descripton: "x" } } }, "scopes.o.descripton unknown key. Did you mean description?"],
+    [{ scopes: { o: { descripton: "x" } } }, "scopes.o.descripton is an unknown key. Did you mean description?"],
     [{ scopes: { o: { description: { en: 5 } } } }, "scopes.o.description is neither text nor texts by language"],
     [{ scopes: { o: { claims: "roles" } } }, 'scopes.o.claims must be a list, not "roles"'],
     [{ scopes: { o: "x" } }, 'scopes.o must be an object, not "x"'],
@@ -353,7 +353,7 @@ describe("what is refused", () => {
       'grants[0].scope "phone orders:read" is not in the scope of client "narrow": "openid email"',
     ],
     [grant({ scope: "" }), 'grants[0].scope "" is not a list of scope names'],
-    [grant({ scopes: ["openid"] }), "grants[0].scopes unknown key. Did you mean scope?"],
+    [grant({ scopes: ["openid"] }), "grants[0].scopes is an unknown key. Did you mean scope?"],
     [
       { ...grant({}), grants: [...grant({}).grants, ...grant({}).grants] },
       'grants[1] the grant of "alice" and "app" is taken by grants[0]',
@@ -363,7 +363,7 @@ describe("what is refused", () => {
     [settings({ code_ttl: "soon" }), "settings.code_ttl must be a whole number of seconds, or a duration such as 30s"],
     [settings({ code_ttl: "0m" }), "settings.code_ttl is not a positive number of seconds"],
     [settings({ code_ttl: "4000d" }), "settings.code_ttl is more than ten years"],
-    [client({ public: true }), "clients[0].public unknown key. A client without client_secret is public"],
+    [client({ public: true }), "clients[0].public is an unknown key. A client without client_secret is public"],
     [
       client({ frontchannel_logout_uri: "https://x.test/f" }),
       "clients[0].frontchannel_logout_uri has no effect: front-channel logout is not supported",
@@ -384,7 +384,10 @@ describe("what is refused", () => {
       'settings.endpoints "keyclaok" is not one of auth0, okta, keycloak, cognito, entra, google, github, apple. Did you mean keycloak?',
     ],
     [settings({ endpoints: 5 }), "settings.endpoints must be an object, not the number 5"],
-    [settings({ endpoints: { autorize: "/a" } }), "settings.endpoints.autorize unknown key. Did you mean authorize?"],
+    [
+      settings({ endpoints: { autorize: "/a" } }),
+      "settings.endpoints.autorize is an unknown key. Did you mean authorize?",
+    ],
     ...[
       "",
       "/",
@@ -457,7 +460,7 @@ describe("what is refused", () => {
       { issuers: { tool: settings({ trusted_issuers: [{ issuer: "tool" }] }) } },
       'issuers.tool.settings.trusted_issuers[0].issuer "tool" is this issuer itself',
     ],
-    [settings({ acess_token_ttl: 5 }), "settings.acess_token_ttl unknown key. Did you mean access_token_ttl?"],
+    [settings({ acess_token_ttl: 5 }), "settings.acess_token_ttl is an unknown key. Did you mean access_token_ttl?"],
   ])("%j", async (value, line) => {
     expect(await problemsOf({ value })).toEqual([expect.stringContaining(line)]);
   });

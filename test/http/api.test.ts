@@ -103,12 +103,12 @@ describe("requests", () => {
     const { body } = await call("POST", "issue/tokens", { usr: "alice", scope: 1 });
     expect(body).toEqual({
       error: "usage",
-      error_description: expect.stringContaining("user: is missing"),
+      error_description: expect.stringContaining("user is missing"),
       problems: [
         { path: "user", message: "is missing" },
         { path: "client", message: "is missing" },
         { path: "scope", message: "must be text, not the number 1: put it in quotes" },
-        { path: "usr", message: "unknown key. Did you mean user?" },
+        { path: "usr", message: "is an unknown key. Did you mean user?" },
       ],
     });
   });

@@ -202,7 +202,7 @@ test.each<[object, string, string]>([
   [{ endpoint: "tokens" }, "endpoint", "Did you mean token?"],
   [{ endpoint: "token", times: 1.5 }, "times", "must be a whole number"],
   [{ endpoint: "token", at_least: 0 }, "at_least", "must be a whole number of at least 1, not 0"],
-  [{ endpoint: "token", times: 1, never: true }, "times", "give only one of times, at_least and never"],
+  [{ endpoint: "token", times: 1, never: true }, "times", "is given beside never; give only one of them"],
   [{ endpoint: "token", grant_type: "refresh", never: true }, "grant_type", "Did you mean refresh_token?"],
   [{ endpoint: "token", grant_type: "x" }, "grant_type", '"x" is not a grant type; there are authorization_code, '],
   [{ endpoint: "token", grant_type: "urn:ietf:params:oauth:grant-type:device" }, "grant_type", ":device_code?"],

@@ -87,7 +87,9 @@ describe("what a fault does", () => {
       fetch(idp.issuer + paths.userinfo, { headers: { authorization: `Bearer ${tokens["access_token"]}` } });
     expect(await (await ask()).json()).toMatchObject({ ...claims, sub: payload.sub });
     expect(await (await ask()).json()).toEqual(expect.not.objectContaining(claims));
-    await expect(add({ endpoint: "jwks", claims })).rejects.toThrow("claims: is not known at jwks");
+    await expect(add({ endpoint: "jwks", claims })).rejects.toThrow(
+      "claims has no effect at jwks: it is for token and userinfo alone",
+    );
     await expect(add({ endpoint: "token", claims, status: 503 })).rejects.toThrow("leave one of them out");
   });
 

@@ -250,7 +250,7 @@ test("fixtures: the problems of the files as they are now, with the command", as
   const open = () => inside.browser.open(inside.at("fixtures"));
   expect(textOf(await open())).toMatch(/no problems.*idp seed --check idp\.fixtures\.yaml/s);
   text += "    emial: zoe@example.com\n";
-  expect(textOf(await open())).toContain("idp.fixtures.yaml:3:5 users[0].emial unknown key. Did you mean email?");
+  expect(textOf(await open())).toContain("idp.fixtures.yaml:3:5 users[0].emial is an unknown key. Did you mean email?");
 });
 
 test("below the path of the issuer", async () => {

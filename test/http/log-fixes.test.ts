@@ -68,7 +68,7 @@ test("a failed sign-in with a password: what was wrong, in the log and the ledge
 test("fixtures with one e-mail address for two users are refused where the flag turns passwords on", async () => {
   const users = ["erin", "frank"].map((username) => ({ username, email: "team@example.com" }));
   const begin = (login: string) => createIdp({ fixtures: { users }, settings: { login } });
-  await expect(begin("password")).rejects.toThrow(/users\[1\].email: "team@example.com" is taken by users\[0\]/);
+  await expect(begin("password")).rejects.toThrow(/users\[1\].email "team@example.com" is taken by users\[0\]/);
   await (await begin("picker")).close();
 });
 

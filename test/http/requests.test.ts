@@ -208,10 +208,10 @@ test("it holds the last requests, as many as the setting says, each with a uniqu
 });
 
 test.each([
-  ["endpoint=tokens", 'the input is not valid: endpoint: "tokens" is not one of authorize, token, '],
-  ["status=4x", 'the input is not valid: status: must be a status such as 400, or a class such as 4xx; it is "4x"'],
-  ["since=yesterday", "the input is not valid: since: must be the id of a request, such as r17, or an ISO 8601 time"],
-  ["clinet=demo-app", "the input is not valid: clinet: unknown key. Did you mean client?"],
+  ["endpoint=tokens", 'the input is not valid: endpoint "tokens" is not one of authorize, token, '],
+  ["status=4x", 'the input is not valid: status must be a status such as 400, or a class such as 4xx; it is "4x"'],
+  ["since=yesterday", "the input is not valid: since must be the id of a request, such as r17, or an ISO 8601 time"],
+  ["clinet=demo-app", "the input is not valid: clinet is an unknown key. Did you mean client?"],
 ])("an impossible filter is refused: %s", async (query, description) => {
   for (const path of ["/requests", "/requests/stream"]) {
     const { status, body } = await call(`${path}?${query}`);

@@ -13,15 +13,19 @@ afterAll(() => idp.close());
 type Untyped = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
 test.each<[string, readonly unknown[], string]>([
-  ["issueTokens", [{ user: "alice" }], "the input is not valid: client: is missing"],
-  ["issueTokens", [], "the input is not valid: user: is missing; client: is missing"],
-  ["issueGrant", [{ user: "alice", client: 5 }], "the input is not valid: client: must be text, not the number 5"],
-  ["issueCode", [{ user: "alice", client: "demo-app", scopes: "openid" }], "scopes: unknown key. Did you mean scope?"],
-  ["revoke", [{ usr: "alice" }], "usr: unknown key. Did you mean user?"],
-  ["restore", ["saved", { kep: ["clock"] }], "kep: unknown key. Did you mean keep?"],
-  ["restore", ["saved", { keep: "clock" }], 'keep: must be a list, not "clock"'],
+  ["issueTokens", [{ user: "alice" }], "the input is not valid: client is missing"],
+  ["issueTokens", [], "the input is not valid: user is missing; client is missing"],
+  ["issueGrant", [{ user: "alice", client: 5 }], "the input is not valid: client must be text, not the number 5"],
+  [
+    "issueCode",
+    [{ user: "alice", client: "demo-app", scopes: "openid" }],
+    "scopes is an unknown key. Did you mean scope?",
+  ],
+  ["revoke", [{ usr: "alice" }], "usr is an unknown key. Did you mean user?"],
+  ["restore", ["saved", { kep: ["clock"] }], "kep is an unknown key. Did you mean keep?"],
+  ["restore", ["saved", { keep: "clock" }], 'keep must be a list, not "clock"'],
   ["call", ["users.suspnd", { username: "bob" }], 'there is no operation "users.suspnd"'],
-  ["call", ["users.suspend", {}], "the input is not valid: username: is missing"],
+  ["call", ["users.suspend", {}], "the input is not valid: username is missing"],
 ])("idp.%s(%j) is refused", async (method, args, message) => {
   const refusal = await (idp as unknown as Untyped)[method]?.(...args).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ name: "OperationError", code: "usage", message: expect.stringContaining(message) });
@@ -48,7 +52,7 @@ test("undefined counts as absent", async () => {
 
 test.each<[object, string, string]>([
   [{ settings: { access_token_ttl: "soon" } }, "usage", "settings.access_token_ttl must be a whole number of seconds"],
-  [{ settings: { codeTtl: 1 } }, "usage", "settings.codeTtl unknown key. Did you mean code_ttl?"],
+  [{ settings: { codeTtl: 1 } }, "usage", "settings.codeTtl is an unknown key. Did you mean code_ttl?"],
   [{ settings: { code_ttl: -1 } }, "usage", "settings.code_ttl is not a positive number of seconds"],
   [{ settings: { consent: "never" } }, "usage", 'settings.consent "never" is not one of ask, skip'],
   [{ settings: { login: "auto" } }, "usage", 'settings.login "auto" must be one of picker, password, auto:<username>'],
@@ -117,7 +121,7 @@ test("an unknown option of createIdp is refused, with a suggestion", async () =>
 const many = { users: ["a", "b", "c", "d", "e", "f", "g"].map((username) => ({ username, emial: "" })) };
 
 test("problems of fixtures are in the message: test runners print nothing else of an error", async () => {
-  const unknown = "emial: unknown key. Did you mean email?";
+  const unknown = "emial is an unknown key. Did you mean email?";
   const listed = [0, 1, 2, 3, 4].map((index) => `  users[${index}].${unknown}`);
   const message = ["the fixtures have 7 problems; nothing was applied:", ...listed, "  and 2 more"].join("\n");
   const fixtures = many as object;
@@ -130,9 +134,11 @@ test("problems of fixtures are in the message: test runners print nothing else o
   await expect(idp.call("reset", { fixtures })).rejects.toMatchObject({ message });
   const text = "users:\n  - usrname: x\n";
   await expect(idp.changeFixtures([{ name: "bad.yaml", text }])).rejects.toMatchObject({
-    message: expect.stringContaining("bad.yaml:2:5 users[0].usrname unknown key. Did you mean username?") as unknown,
+    message: expect.stringContaining(
+      "bad.yaml:2:5 users[0].usrname is an unknown key. Did you mean username?",
+    ) as unknown,
   });
   await expect(idp.call("users.add", { username: "" })).rejects.toMatchObject({
-    message: expect.stringMatching(/^the input is not valid: username: "" is not a username/) as unknown,
+    message: expect.stringMatching(/^the input is not valid: username "" is not a username/) as unknown,
   });
 });

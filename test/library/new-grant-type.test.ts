@@ -89,7 +89,7 @@ test("a grant type is a file and a line: it is served, described, registered, re
       event_name_of_the_ticket: "a-concert-in-the-park",
       ticket: { fingerprint: expect.any(String) as string },
     },
-    unfit: expect.stringContaining("ticket-for-a-concert needs a client that can prove who it is") as string,
+    unfit: expect.stringContaining("has ticket-for-a-concert, which needs a client that can prove who it is") as string,
     active: true,
     later: { active: false },
   });

@@ -177,9 +177,8 @@ export interface Problem {
   readonly fields?: readonly string[];
 }
 
-/** `file:line:column path message`, which editors and CI systems understand; without a file `path: message`. */
+/** `file:line:column path message`, which editors and CI systems understand; without a file `path message`. */
 export function problemText({ file, line, column, path, message }: Problem): string {
-  if (file === undefined) return [path, message].filter((part) => part !== "").join(": ");
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
   // "$" is the whole file, for which the position is enough.
   return [place, path, message].filter((part) => part !== "" && part !== "$").join(" ");

@@ -85,7 +85,7 @@ export const usersViews = {
     ...users,
     keptQuery: null,
     typed: { change: "add-user", target: "", username: "erin", email: "erin", displayName: "Erin", roles: "admin" },
-    refused: { message: "the user is not valid", problems: ['email: "erin" is not an e-mail address'], fix: null },
+    refused: { message: "the user is not valid", problems: ['email "erin" is not an e-mail address'], fix: null },
   },
   "inspector-users-removed": { ...users, done: done("remove-user", "dave", "users remove dave") },
   "inspector-users-edit-refused": {

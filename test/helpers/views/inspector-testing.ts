@@ -59,7 +59,7 @@ export const testingViews = {
       { path: "header", message: "is not a header that can be set" },
       { path: "status", message: "must be a status" },
     ]),
-    refused: { message: "the fault is not valid", problems: ["header: is not a header"], fix: null },
+    refused: { message: "the fault is not valid", problems: ["header is not a header"], fix: null },
   },
   "inspector-testing-expired": doneHere("expire", "all", "expire --all"),
   "inspector-testing-saved": doneHere("save-snapshot", "new", "snapshots save before", "before"),

@@ -139,6 +139,6 @@ export const fixturesViews = {
   "inspector-fixtures": fixtures,
   "inspector-fixtures-problems": {
     ...fixtures,
-    problems: ["idp.fixtures.yaml:4:5 users[0].emial unknown key. Did you mean email?"],
+    problems: ["idp.fixtures.yaml:4:5 users[0].emial is an unknown key. Did you mean email?"],
   },
 } satisfies Record<string, FixturesView>;

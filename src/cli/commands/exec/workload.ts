@@ -66,7 +66,7 @@ function inFlags(error: unknown): never {
   if (!(error instanceof OperationError) || error.problems.length === 0) throw error;
   const sentences = error.problems.map(({ path, message, fields = [] }) => {
     const said = fields.reduce((text, field) => text.replace(field, flagOf(field)), message);
-    return `${flagOf(path)}: ${said.replace("--expires-in", "--lifetime")}`;
+    return `${flagOf(path)} ${said.replace("--expires-in", "--lifetime")}`;
   });
   throw new OperationError("usage", sentences.join("; "), {
     hint: { text: "See", command: ["idp", "exec", "--help"] },

@@ -48,7 +48,7 @@ async function refuseClaims(
   if (field === undefined) return;
   const claim = field.replace(/^claims\./, "");
   const claimCommand = command(["--add-claim", `${claim}=${valueText(set[field])}`]);
-  throw new OperationError("usage", `--set ${field}: unknown key. Put it in the claims of the user`, {
+  throw new OperationError("usage", `--set ${field} is an unknown key. Put it in the claims of the user`, {
     hint: { text: "Set the claim", command: await withNames(cli, claimCommand) },
   });
 }

@@ -86,7 +86,10 @@ export const requestOperations = {
         never: z.boolean().optional(),
         within: wait.optional(),
       }),
-      atMostOne(["times", "at_least", "never"], () => "give only one of times, at_least and never"),
+      atMostOne(
+        ["times", "at_least", "never"],
+        ([, ...others]) => `is given beside ${others.join(" and ")}; give only one of them`,
+      ),
     ),
     answer: z.object({
       met: z.boolean(),

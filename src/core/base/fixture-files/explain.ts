@@ -61,8 +61,8 @@ function limitSentence(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig)
 
 /** What a client has in place of a field of this name. */
 const ofClients: Readonly<Record<string, string>> = {
-  public: "unknown key. A client without client_secret is public; leave both out",
-  secret: "unknown key. Did you mean client_secret?",
+  public: "is an unknown key. A client without client_secret is public; leave both out",
+  secret: "is an unknown key. Did you mean client_secret?",
   frontchannel_logout_uri: "has no effect: front-channel logout is not supported; use backchannel_logout_uri",
   frontchannel_logout_session_required: "has no effect: front-channel logout is not supported",
 };
@@ -73,9 +73,9 @@ export const rights: readonly string[] = ["role", "roles", "group", "groups", "p
 /** The sentence for a key that the schema does not have. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  if (meant !== undefined) return `unknown key. Did you mean ${meant}?`;
-  if (known.length === 0) return "unknown key; there are none";
-  return known.length <= 9 ? `unknown key; there are ${known.join(", ")}` : "unknown key";
+  if (meant !== undefined) return `is an unknown key. Did you mean ${meant}?`;
+  if (known.length === 0) return "is an unknown key; there are none";
+  return known.length <= 9 ? `is an unknown key; there are ${known.join(", ")}` : "is an unknown key";
 }
 
 /**
@@ -125,7 +125,7 @@ export function explain(
           knownKeys(below).includes("client_id") && Object.hasOwn(ofClients, key)
             ? (ofClients[key] ?? "")
             : rights.includes(key) && knownKeys(below).includes("claims") && knownKeys(below).includes("username")
-              ? `unknown key. Put it in the claims of the user: claims.${key}`
+              ? `is an unknown key. Put it in the claims of the user: claims.${key}`
               : issue.message.startsWith("Unrecognized key")
                 ? unknownKey(key, knownKeys(below))
                 : issue.message,

@@ -209,16 +209,15 @@ export function clientProblems(client: FixtureClient, settings: UriSettings): Cl
     redirectUris.length === 0 &&
     client.redirect_patterns === undefined
   ) {
-    const why =
-      client.grant_types === undefined ? "authorization_code, which is the default, needs" : "authorization_code needs";
-    add("redirect_uris", `${why} at least one redirect URI; a client without it lists its grant_types`);
+    const why = client.grant_types === undefined ? ", which is the default" : "";
+    add("redirect_uris", `needs an address for authorization_code${why}; a client without it lists its grant_types`);
   }
   for (const { name, needs } of grantTypesThatNeed("authentication")) {
     if (!isPublic(client) || !grantTypes.includes(name)) continue;
     const short = name.replace(/^urn:.*:/, "");
     add(
       "grant_types",
-      `${short} needs a client that can prove who it is; give it a client_secret (${needs?.rule ?? ""})`,
+      `has ${short}, which needs a client that can prove who it is; give it a client_secret (${needs?.rule ?? ""})`,
     );
   }
   if (method === "none" && client.federated_credentials !== undefined) {

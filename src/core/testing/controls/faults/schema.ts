@@ -159,8 +159,10 @@ export function faultProblems(fault: FaultInput): readonly FaultProblem[] {
     if (has(field) && !isAllowed) add(field, `needs ${others.join(" or ")} too`, others);
   }
   for (const [field, names] of Object.entries(endpointsOf) as [keyof FaultInput, readonly string[]][]) {
-    if (has(field) && !names.includes(fault.endpoint))
-      add(field, `is not known at ${fault.endpoint}: no request there names one`);
+    if (has(field) && !names.includes(fault.endpoint)) {
+      const why = names.length > 2 ? "no request there names one" : `it is for ${names.join(" and ")} alone`;
+      add(field, `has no effect at ${fault.endpoint}: ${why}`);
+    }
   }
   const { flaw, endpoint, status = 400 } = fault;
   if (status < 400 && !has("error") && !has("body"))
