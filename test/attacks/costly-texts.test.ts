@@ -8,6 +8,7 @@ import { hashPassword, maxPasswordLength, matchesHash } from "../../src/core/rec
 import { register } from "../helpers/app.ts";
 import { underAttack } from "../helpers/attack.ts";
 import { Browser } from "../helpers/browser.ts";
+import { cpuTimeOf } from "../helpers/cpu-time.ts";
 import { authorizeUrl, callback, paths, post } from "../helpers/client.ts";
 
 /**
@@ -102,6 +103,27 @@ test.each([
   ["commas in one of several lines", () => findTokens(`eyJ${",".repeat(100_000)}x\neyJ.eyJ.x`)],
 ])("a token with %s", async (_what, read) => {
   expect(await timeOf(read)).toBeLessThan(soon);
+});
+
+test("a refused request that names clients which registered addresses of thousands of parts", async () => {
+  const open = await underAttack({ dynamicRegistration: true });
+  const ids: string[] = [];
+  for (let number = 0; number < 100; number += 1) {
+    const parts = Array.from({ length: 1600 }, (_, at) => (number * 1600 + at).toString(36).padStart(4, "0"));
+    const uris = [parts.slice(0, 1500), parts.slice(100)].map((some) => `https://app.example.test/${some.join("/")}`);
+    const answer = await fetch(`${open.issuer}/api/v2/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: uris }),
+    });
+    expect(answer.status).toBe(201);
+    ids.push(((await answer.json()) as { client_id: string }).client_id);
+  }
+  const query = new URLSearchParams({ client_id: "nobody", redirect_uri: callback, scope: ids.join(" ") });
+  const ask = () => fetch(`${open.issuer}${paths.authorize}?${query}`).then((answer) => answer.text());
+  await ask();
+  const took = await cpuTimeOf(ask);
+  expect(took).toBeLessThan(400);
 });
 
 test("introspection of a token whose claim is a number of 70,000 digits", async () => {

@@ -48,6 +48,67 @@ test("10,000 requests of 50 kB that nobody reads hold less than 20 MB", () => {
   expect(ledger.list()).toHaveLength(size);
 });
 
+const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+/** 10,000 empty lists of 3 bytes, each of which takes ten times as much memory. */
+const lists = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => []));
+
+test.each<readonly [string, (at: number) => Partial<Exchange>]>([
+  [
+    "tokens whose claims are thousands of empty lists",
+    (at) => {
+      const token = (number: number) => `${part({ alg: "none" })}.${part({ at, number, a: lists.slice(0, 38) })}.x`;
+      return { body: Object.fromEntries(Array.from({ length: 6 }, (_, number) => [`t${number}`, token(number)])) };
+    },
+  ],
+  [
+    "lists of parameters",
+    () => ({
+      body: Object.fromEntries(Array.from({ length: 100 }, (_, number) => [`p${number}`, Array(300).fill("")])),
+    }),
+  ],
+  [
+    "thousands of codes",
+    (at) => ({ body: { code: Array.from({ length: 5_000 }, (_, number) => `c-${at}-${number}`) } }),
+  ],
+  ["a document of thousands of empty lists", () => ({ notes: { document: { a: lists, b: lists } } })],
+])("100 requests with %s leave less than 12.5 MB once they are read", (_what, more) => {
+  const ledger = newLedger();
+  const before = heapInUse();
+  for (let at = 0; at < 100; at += 1) ledger.add(exchange("token", { status: 400, ...more(at) }));
+  expect(ledger.list()).toHaveLength(100);
+  expect(heapInUse() - before).toBeLessThan(12_500_000);
+});
+
+test("50 answers of apps with names of a megabyte leave less than 10 MB", () => {
+  const ledger = newLedger();
+  const before = heapInUse();
+  for (let at = 0; at < 50; at += 1) {
+    const names = Array.from({ length: 100 }, (_, number) => [`${at} ${number} ${"n".repeat(9_000)}`, number]);
+    ledger.add(exchange("scim", { notes: { answer: { json: JSON.stringify(Object.fromEntries(names)) } } }));
+  }
+  expect(ledger.list()).toHaveLength(50);
+  expect(heapInUse() - before).toBeLessThan(10_000_000);
+});
+
+test("200 refused requests of clients with thousands of parts of addresses hold less than 30 MB", () => {
+  const ledger = newLedger();
+  const before = heapInUse();
+  for (let at = 0; at < 200; at += 1) {
+    const registered = new Set(Array.from({ length: 4_000 }, (_, number) => `part-${at}-${number}`));
+    ledger.add(exchange("authorize", { status: 400, notes: { registered } }));
+  }
+  expect(heapInUse() - before).toBeLessThan(30_000_000);
+  expect(ledger.size()).toBe(200);
+});
+
+test("a secret that is the name of a member is in no record", () => {
+  const ledger = newLedger();
+  const secret = "Zk3vQ9xLm2Rt7YbN4cWfHs8DjPaE1uGoIiTqXlVw5M6";
+  ledger.add(exchange("scim", { notes: { answer: { json: JSON.stringify({ [secret]: { [secret]: 1 } }) } } }));
+  ledger.add(exchange("token", { body: { token: `${part({ alg: "none" })}.${part({ [secret]: 1 })}.x` } }));
+  expect(JSON.stringify(ledger.list())).not.toContain(secret);
+});
+
 const secrets = ["the-password", "the-csrf", "the-code", "the-client-secret", "dGhlLXNlY3JldA==", "the-access-token"];
 const signIn: readonly Exchange[] = [
   exchange("login", {

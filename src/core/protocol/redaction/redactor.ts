@@ -17,7 +17,7 @@ import { redacted, without } from "../../../text/redacted.ts";
 import { decoded } from "../../../text/url.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
 import { hiddenIn, hiddenInPath, minPartLength, textsIn, openWords, type IsRegistered } from "./values.ts";
-import type { ReadTx } from "../../../store/store.ts";
+import type { Client, ReadTx } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import { readJws } from "../../records/keys/jws.ts";
 import { isKnown } from "../../records/scopes/scopes.ts";
@@ -90,13 +90,20 @@ const maxLookedUp = 200;
 /** A URI and its parts, each of which may be shown alone. */
 const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
 
-const ofClient = (tx: ReadTx, id: string): readonly string[] => {
-  const client = tx.get("clients", id);
-  if (client === undefined) return [];
-  const { redirect_patterns: patterns = [], post_logout_redirect_uris: afterLogout = [] } = client;
-  const uris = [...client.redirect_uris, ...patterns, ...afterLogout];
-  return [id, ...uris.flatMap(partsOf)];
-};
+/** A request is of one client. Of so many that it names the addresses count: each may have thousands of parts, and anybody may register it. */
+const maxClients = 3;
+
+const urisOf = ({
+  redirect_uris: uris,
+  redirect_patterns: patterns = [],
+  post_logout_redirect_uris: after = [],
+}: Client) => [...uris, ...patterns, ...after];
+
+/** The clients that are named, and the parts of their addresses. */
+function ofClients(tx: ReadTx, names: readonly string[]): readonly string[] {
+  const clients = names.flatMap((name) => tx.get("clients", name) ?? []);
+  return [...clients.map(({ client_id: id }) => id), ...clients.slice(0, maxClients).flatMap(urisOf).flatMap(partsOf)];
+}
 
 /** Tokens that name a client, in place of `client_id`. As that one, they are not verified: whoever sends a URI knows it. */
 const naming = [
@@ -138,7 +145,6 @@ export async function registeredIn(
   const asked = [...new Set(texts)].filter((text) => text !== "").slice(0, maxLookedUp);
   const own = [...open, ctx.issuer, ctx.address, ...Object.values(ctx.layout.paths)].flatMap(partsOf);
   return ctx.store.read(
-    (tx) =>
-      new Set([...own, ...asked.flatMap((text) => [...ofClient(tx, text), ...(isName(tx, ctx, text) ? [text] : [])])]),
+    (tx) => new Set([...own, ...ofClients(tx, asked), ...asked.filter((text) => isName(tx, ctx, text))]),
   );
 }

@@ -27,6 +27,9 @@ const outside = ["none", "root", "api", "scim", "global_token_revocation"];
 /** How many names of flows are remembered for each request that the ledger holds. */
 const namesPerRequest = 10;
 
+/** Of one name so many values count, since anybody may send thousands. */
+const maxValues = 3;
+
 /** What links a request to others: fingerprints, so that they may leave the process. */
 export interface Links {
   readonly isBeginning: boolean;
@@ -111,6 +114,7 @@ export function linksBy(fingerprint: (value: string) => string): (request: Linka
       .flatMap((key) =>
         [values[key]]
           .flat()
+          .slice(0, maxValues)
           .flatMap((value) => (typeof value === "string" && value !== "" ? [nameOf(read, key, value)] : [])),
       );
   const pageName = (url: string): readonly string[] => {

@@ -37,15 +37,36 @@ const shortened = (text: string): string => cut(redacted(text), maxLength);
 /** The sender of a token chooses how deep its claims are nested. Deeper ones are cut off. */
 const deepest = 8;
 
+/** How many characters of values and names one record may have, and for how many each value counts: an empty list takes memory, too. */
+const maxRecorded = 65_536;
+const perValue = 32;
+
+/** What is left for the values of a record. */
+export interface Room {
+  left: number;
+}
+
+/** Whether there is room for one more value, which takes it. */
+function takes(room: Room, characters = 0): boolean {
+  room.left -= perValue + characters;
+  return room.left >= 0;
+}
+
 /** A value as it is recorded: shortened, and without what may be a secret. */
-export function copied(value: unknown, text = shortened, depth = 0): unknown {
+export function copied(value: unknown, text = shortened, room: Room = { left: maxRecorded }, depth = 0): unknown {
+  if (!takes(room, typeof value === "string" ? Math.min(value.length, maxLength) : 0)) return "…";
   if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth === deepest) return "…";
-  if (Array.isArray(value)) return value.slice(0, maxItems).map((one) => copied(one, text, depth + 1));
+  if (Array.isArray(value)) {
+    return value.slice(0, maxItems).flatMap((one) => (room.left > 0 ? [copied(one, text, room, depth + 1)] : []));
+  }
   const copy: Record<string, unknown> = {};
-  for (const [name, one] of Object.entries(value).slice(0, maxItems)) {
-    const own = copied(one, text, depth + 1);
+  for (const [given, one] of Object.entries(value).slice(0, maxItems)) {
+    if (room.left <= 0) break;
+    const name = text(given);
+    room.left -= name.length;
+    const own = copied(one, text, room, depth + 1);
     // An assignment would set the prototype.
     if (name === "__proto__") Object.defineProperty(copy, name, { value: own, enumerable: true });
     else copy[name] = own;
@@ -130,6 +151,7 @@ export const fingerprintsBy =
 /** Makes the redactor of one request, which reads each of its tokens once. @param fingerprint of {@link fingerprintsBy} */
 export function createRedactor(fingerprint: (value: string) => string): Redactor {
   const tokens = new Map<string, Token>();
+  const room: Room = { left: maxRecorded };
   const read = (value: string): Token => {
     const known = tokens.get(value);
     if (known !== undefined) return known;
@@ -139,7 +161,7 @@ export function createRedactor(fingerprint: (value: string) => string): Redactor
   };
   const redactedToken = ({ fingerprint, parts }: Token): Fingerprint => {
     if (parts === null) return { fingerprint };
-    const { header, claims } = copied(parts) as Parts;
+    const { header, claims } = copied(parts, shortened, room) as Parts;
     // As the parameter of the authorization request is recorded, so that both can be compared.
     const { nonce } = parts.claims;
     const isHidden = typeof nonce === "string" && shownValue(nonce, () => false) === null;
@@ -170,7 +192,7 @@ export function createRedactor(fingerprint: (value: string) => string): Redactor
         entries.map(([name, value]) => [
           isParameterName(name) ? name : `?${fingerprint(name)}`,
           Array.isArray(value) && value.every((one) => typeof one === "string")
-            ? value.slice(0, maxItems).map((one: string) => redactOne(name, one, shownHere))
+            ? value.slice(0, maxItems).flatMap((one: string) => (takes(room) ? [redactOne(name, one, shownHere)] : []))
             : redactOne(name, value, shownHere),
         ]),
       );
@@ -184,6 +206,6 @@ export function createRedactor(fingerprint: (value: string) => string): Redactor
       const text = isOpen(name) ? shownValue(value, () => false, isList(name)) : null;
       return shownAs(text === null ? redactedValue(value) : shortened(text));
     },
-    whole: (value) => copied(value),
+    whole: (value) => copied(value, shortened, room),
   };
 }

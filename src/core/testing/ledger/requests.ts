@@ -64,6 +64,8 @@ function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   let sum = 0;
+  // A client that registered itself may have thousands of texts that are registered (notes.registered), each a string of its own.
+  if (value instanceof Set) for (const one of value) sum += 32 + charactersIn(one);
   for (const [name, one] of Object.entries(value)) sum += name.length + charactersIn(one);
   return sum;
 }
