@@ -66,7 +66,7 @@ const valueText = (value: unknown): string => (typeof value === "string" ? value
 /** Declares `idp diff`. */
 export const declareDiff: Declare = (command, { act }) => {
   withDiffFlags(command)
-    .argument("[path...]", "files or folders, or - for stdin (default: the fixtures of the server, or those of start)")
+    .argument("[path...]", "files or folders, or - for stdin (default: those of the server or of the data)")
     .addHelpText("after", examples("idp diff", "idp diff fixtures/ --json", "idp diff --as fixtures"))
     .action(act(diff));
 };

@@ -181,7 +181,7 @@ export const declareSeed: Declare = (command, { act }) => {
   withSeedFlags(command)
     .argument(
       "[path...]",
-      "files or folders, or - for stdin (default: idp.fixtures.json, .yaml or .yml here, or those of the server)",
+      "files or folders, or - for stdin (default: those of the server or of the data; for new data, those of start)",
     )
     .addHelpText("after", examples("idp seed", "idp seed --check fixtures/", "idp seed --fields settings"))
     .action(act(seed));
