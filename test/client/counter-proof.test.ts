@@ -44,30 +44,3 @@ test("an app that sends strangers to its own sign-in page, with 200, is checked"
   expect(named(result, "unnoticed")).toEqual(["id-token.nonce-wrong"]);
   expect(named(result, "noticed")).toEqual(["id-token.exp-past", "refresh-refused", "access-revoked"]);
 });
-
-const flawed = ["id-token.iss-wrong", "id-token.aud-wrong", "id-token.exp-past"];
-
-test("one ordinary sign-in that fails between two cases ends no run", async () => {
-  const result = await check(casesOf(flawed), ["busy"]);
-  expect(named(result, "works")).toEqual(["control", "control"]);
-  expect(named(result, "noticed")).toEqual(flawed);
-  expect(result.passed).toBe(true);
-});
-
-test("what was refused just before such a sign-in is not noticed for that", async () => {
-  const { cases } = await check(casesOf(flawed), ["busy", "id-iss", "exp"]);
-  expect(cases.map(({ verdict }) => verdict)).toEqual(["works", "unnoticed", "noticed", "unnoticed", "works"]);
-});
-
-test("an app that signs nobody in any more after a case ends the run there", async () => {
-  const { cases, passed } = await check(casesOf(flawed), ["broken"]);
-  const down = 'nobody is signed in at --signed-in: the app answered 400 at /callback: "refused: busy"';
-  expect(cases.map(({ name, verdict, did }) => [name, verdict, did])).toEqual([
-    ["control", "works", "signed the user in, and out"],
-    ["id-token.iss-wrong", "not-reached", `the app does not sign in any more after this case: ${down}`],
-    ["id-token.aud-wrong", "not-reached", "not run: see id-token.iss-wrong"],
-    ["id-token.exp-past", "not-reached", "not run: see id-token.iss-wrong"],
-    ["control", "not-reached", down],
-  ]);
-  expect(passed).toBe(false);
-});
