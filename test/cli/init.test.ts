@@ -32,14 +32,15 @@ test("off a terminal the rest is proposed; the file is checked, and says what co
       "  Redirect URI  http://localhost:3000/callback",
       "  Users         erin  password erin",
       "                true  password true",
-      "Wrote OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI into .env.local",
+      "Wrote .env.local",
+      "  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_REDIRECT_URI",
       "",
     ].join("\n"),
     stderr: [
       "Next: idp start",
       "To print the settings that your app needs: idp env",
       "To run your tests with it: idp exec -- npm test",
-      'For coding agents, .mcp.json takes {"mcpServers":{"dev-idp":{"command":"npx","args":["dev-idp","mcp-server"]}}}. To write it: idp init --mcp-config',
+      'For coding agents, add {"mcpServers":{"dev-idp":{"command":"npx","args":["dev-idp","mcp-server"]}}} to .mcp.json, or run: idp init --mcp-config',
       "",
     ].join("\n"),
   });

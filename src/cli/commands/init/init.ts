@@ -13,7 +13,7 @@ import { escapeLine, escapeText } from "../../output/escape.ts";
 import { answer, type Outcome } from "../../output/print.ts";
 import type { Style } from "../../output/style.ts";
 import { asTyped } from "../../output/command-line.ts";
-import { pairs } from "../../output/table.ts";
+import { pairs, wrap } from "../../output/table.ts";
 import { findServer, startCommand } from "../../target/target.ts";
 import { appOf } from "./app.ts";
 import { appleKeyOf } from "./apple-key.ts";
@@ -126,7 +126,7 @@ async function initApp(cli: Invocation, files: readonly string[], flags: InitFla
     env: added.length === 0 ? null : { file: envFile, variables: added },
     pieces,
   };
-  return answer(document, (shown, style) => textOf(shown, pieces, style), {
+  return answer(document, (shown, style) => textOf(shown, pieces, style, cli.width), {
     notes: [...notes, ...(await nextNotes(cli, connection, { different, tests: project.testsWith(found) }))],
   });
 }
@@ -163,7 +163,7 @@ type Shown = ReturnType<typeof documentOf> & {
 type Pieces = Awaited<ReturnType<typeof writeCode>>;
 
 /** Code is not indented, so that it can be copied as it is. */
-function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Style): string {
+function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Style, width: number): string {
   const maxLength = Math.max(0, ...users.map(({ username }) => username.length));
   const rows = [
     ...(found.length === 0 ? [] : [["For", found.join(", ")] as const]),
@@ -178,7 +178,7 @@ function textOf({ client, users, found, env }: Shown, pieces: Pieces, style: Sty
   return [
     `Created ${style.bold(file)}`,
     pairs(rows, style, "  "),
-    ...(env === null ? [] : [`Wrote ${env.variables.join(", ")} into ${style.bold(envFile)}`]),
+    ...(env === null ? [] : [`Wrote ${style.bold(envFile)}`, wrap(env.variables.join(", "), width, "  ")]),
     ...pieces.flatMap(({ where, text, written }) => [
       "",
       `${written ? "Wrote" : "Paste"} this ${style.bold(escapeLine(where))}:`,

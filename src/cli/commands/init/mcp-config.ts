@@ -57,7 +57,7 @@ export async function writeMcpConfig(): Promise<boolean> {
 export function mcpNote(isNew: boolean | null): string | Hint {
   if (isNew === null) {
     return {
-      text: `For coding agents, ${file} takes ${JSON.stringify(whole)}. To write it`,
+      text: `For coding agents, add ${JSON.stringify(whole)} to ${file}, or run`,
       command: ["idp", "init", "--mcp-config"],
     };
   }
