@@ -1,6 +1,7 @@
 import { Chalk } from "chalk";
 import { expect, test } from "vitest";
 import type { Check } from "../../src/jwt/checks.ts";
+import { newReport, type Report } from "../../src/client/check.ts";
 import { nothing } from "../../src/client/result.ts";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { outcomeOf } from "../../src/cli/commands/login/outcome.ts";
@@ -20,6 +21,7 @@ const place = {
 const flags = { client: "idp-cli", flow: "code", timeout: 120, browser: true } as const;
 const cli = { width: 80, json: false, quiet: false } as Invocation;
 const check = (name: string, detail: string, ok = true): Check => ({ name, ok, detail });
+const reportOf = (checks: readonly Check[]): Report => ({ ...newReport(), checks });
 
 const before = [check("discovery", `issuer ${issuer}`), check("par", "request pushed, good for 60 s")];
 const tokens = {
@@ -40,7 +42,7 @@ test("signed in", () => {
     check("id_token.auth_time", "signed in 5 s ago; max_age asked for at most 60 s"),
     check("userinfo", `answered by ${issuer}/api/v2/oauth/userinfo`),
   ];
-  const { text, notes, failure } = outcomeOf(cli, flags, place, checks, { ...nothing, tokens, claims });
+  const { text, notes, failure } = outcomeOf(cli, flags, place, reportOf(checks), { ...nothing, tokens, claims });
   expect(failure).toBeNull();
   expect(text(plain)).toMatchSnapshot();
   expect(notes.map((note) => hintText(hintOf(note)))).toMatchSnapshot();
@@ -48,7 +50,7 @@ test("signed in", () => {
 
 test("the commands below repeat the same sign-in", () => {
   const typed = { ...flags, client: "web", user: "alice", approve: true } as const;
-  const { notes } = outcomeOf(cli, typed, place, [], { ...nothing, tokens: {}, claims: {} });
+  const { notes } = outcomeOf(cli, typed, place, reportOf([]), { ...nothing, tokens: {}, claims: {} });
   expect(notes.map((note) => hintText(hintOf(note)))).toEqual([
     "To see a token: idp login --client web --user alice --approve --print access",
     "To see all of it: idp login --client web --user alice --approve --json",
@@ -58,7 +60,7 @@ test("the commands below repeat the same sign-in", () => {
 test("a check that failed, in full on lines that fit", () => {
   const why = `expected "${"n".repeat(22)}", the response has "${"x".repeat(22)}"; the code is not used`;
   const checks = [...before, check("response.state", why, false), check("response.iss", issuer)];
-  const { text, failure } = outcomeOf(cli, flags, place, checks, nothing);
+  const { text, failure } = outcomeOf(cli, flags, place, reportOf(checks), nothing);
   expect(failure).toMatchObject({ exit: 6, message: "login failed: 1 of 4 checks failed" });
   const screen = text(plain);
   expect(screen).toMatchSnapshot();
