@@ -4,6 +4,7 @@ import { withFix as withApiFix } from "../../src/check/api/fixes.ts";
 import { allCases as appCases } from "../../src/check/client/cases/list.ts";
 import { withFix } from "../../src/check/client/fixes.ts";
 import { allCases as spCases } from "../../src/check/sp/cases/list.ts";
+import type { CaseText } from "../../src/check/frame/verdict.ts";
 import { withFix as withSpFix } from "../../src/check/sp/fixes.ts";
 
 /** The line to change names the library that the app or API has, or none. */
@@ -65,3 +66,14 @@ test.each([[null], ["@node-saml/passport-saml"], ["samlify"], ["python3-saml"]] 
     expect(namedIn(fixes)).toEqual(library === null ? [] : [library]);
   },
 );
+
+test("a repair is for the flaw of its case", () => {
+  const fixOf = (cases: readonly CaseText[], name: string, fix: (one: CaseText) => CaseText): string =>
+    cases.flatMap((one) => (one.name === name ? [fix(one).fix] : [])).join();
+  const is = (name: string): boolean => name === "@node-saml/passport-saml";
+  const ofSp = (name: string): string => fixOf(spCases, name, (one) => withSpFix(one, { has: is, mentions: is }));
+  for (const name of ["doctype-split", "namespace-split", "algorithm-hmac"]) expect(ofSp(name)).toBe(ofSp("unsigned"));
+  const ofApi = (name: string): string => fixOf(apiCases, name, (one) => withApiFix(one, (own) => own === "jose"));
+  expect(ofApi("expired")).toContain("jwtVerify");
+  expect(ofApi("expired-10m")).toContain("clock");
+});

@@ -4,7 +4,7 @@ import { withFixOf, type CaseText, type Fixes } from "../frame/verdict.ts";
 
 /** Which cases one line repairs. */
 const topics: Readonly<Record<string, RegExp>> = {
-  verify: /^(expired|signature-|payload-|alg-|crit|iss-|aud-(?!list))/,
+  verify: /^(expired$|signature-|payload-|alg-|crit|iss-|aud-(?!list))/,
   typ: /^(id-token|typ-wrong)$/,
 };
 

@@ -8,7 +8,8 @@ const topics: Readonly<Record<string, RegExp>> = {
   audience: /^audience-/,
   time: /^conditions-/,
   confirmation: /^(recipient|confirmation)-/,
-  signed: /^(unsigned|content-changed|key-|xsw-|assertion-|id-twice|reference-|digest-|signed-info-|comment-|pi-)/,
+  signed:
+    /^(unsigned|algorithm-hmac|content-changed|key-|xsw-|assertion-|id-twice|reference-|digest-|signed-info-|comment-|pi-|doctype-|namespace-)/,
 };
 
 const nodeSaml: Fixes = {
