@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { listFlaws } from "../../src/cli/commands/faults.ts";
 import { fitted } from "../../src/cli/commands/status.ts";
-import { caseLine } from "../../src/cli/commands/check/screen.ts";
+import { block, caseLine } from "../../src/cli/commands/check/screen.ts";
+import type { Subject } from "../../src/check/frame/subject.ts";
 import type { CaseResult } from "../../src/check/frame/verdict.ts";
 import { showProgress } from "../../src/cli/output/progress.ts";
 import { seedSummary } from "../../src/cli/output/words.ts";
@@ -46,6 +47,26 @@ test("a case of a check keeps its columns, and on a terminal what does not fit g
   expect(caseLine({ ...one, did: "locked out after 1.2 s" }, plain, { width: 80, maxName: 33 })).toBe(
     "- not-required  backchannel-logout.api             locked out after 1.2 s",
   );
+});
+
+test("what a case found fits the terminal, and what does not fit begins below its name", () => {
+  const one = {
+    name: "id-token.aud-extra",
+    mustNot: "an ID token that names a second, unknown client signs a user in",
+    did: "signed the user in",
+    should: "refuse the ID token, and sign nobody in",
+    paragraph: "OpenID Connect Core 3.1.3.7 (3)",
+    fix: "compare aud with your client_id",
+  } as CaseResult;
+  const color = new Chalk({ level: 1 });
+  expect(stripVTControlCharacters(block(one, { it: "the app" } as Subject, color, 80)).split("\n")).toEqual([
+    "  ✗ id-token.aud-extra: an ID token that names a second, unknown client signs a",
+    "    user in",
+    "    the app   signed the user in",
+    "    should    refuse the ID token, and sign nobody in (OpenID Connect Core",
+    "              3.1.3.7 (3))",
+    "    change    compare aud with your client_id",
+  ]);
 });
 
 test("what does not fit in the line of idp status goes below, whole", () => {

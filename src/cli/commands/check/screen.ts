@@ -55,7 +55,7 @@ export function caseLine(
 }
 
 /** What the developer has to know about a case that went unnoticed. */
-function block(
+export function block(
   { name, mustNot, did, should, paragraph, fix }: CaseResult,
   { it }: Subject,
   style: Style,
@@ -63,8 +63,9 @@ function block(
 ): string {
   const line = (title: string, text: string): string =>
     `    ${style.dim(title.padEnd(10))}${wrap(text, width, " ".repeat(14)).trimStart()}`;
+  const head = wrap(`${name}: ${mustNot}`, width, "    ").trimStart();
   return [
-    `  ${style.red("✗")} ${style.bold(name)}: ${wrap(mustNot, width, "    ").trimStart()}`,
+    `  ${style.red("✗")} ${style.bold(name)}${head.slice(name.length)}`,
     line(it, did),
     line("should", `${should} (${paragraph})`),
     line("change", fix),
