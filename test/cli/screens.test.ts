@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import type { Invocation } from "../../src/cli/invocation.ts";
 import { listFlaws } from "../../src/cli/commands/faults.ts";
 import { fitted } from "../../src/cli/commands/status.ts";
+import { cookiesText } from "../../src/cli/commands/sign-in/sign-in.ts";
+import type { Held } from "../../src/client/app/visit.ts";
 import { block, caseLine } from "../../src/cli/commands/check/screen.ts";
 import type { Subject } from "../../src/check/frame/subject.ts";
 import type { CaseResult } from "../../src/check/frame/verdict.ts";
@@ -67,6 +69,15 @@ test("what a case found fits the terminal, and what does not fit begins below it
     "              3.1.3.7 (3))",
     "    change    compare aud with your client_id",
   ]);
+});
+
+test("the cookies of a sign-in are counted apart only where they end at different times", () => {
+  const at = "2026-11-30T21:34:02.000Z";
+  const cookie = (expires: number) => ({ expires }) as Held["cookies"][number];
+  const textOf = (...ends: readonly number[]) => cookiesText({ cookies: ends.map(cookie) } as unknown as Held);
+  expect(textOf(Date.parse(at) / 1000)).toBe(`1 cookie, until ${at}`);
+  expect(textOf(-1, -1)).toBe("2 cookies, until the browser closes");
+  expect(textOf(-1, Date.parse(at) / 1000)).toBe(`2 cookies, 1 until the browser closes, 1 until ${at}`);
 });
 
 test("what does not fit in the line of idp status goes below, whole", () => {

@@ -220,18 +220,23 @@ async function signIn(cli: Invocation, flags: SignInFlags): Promise<Outcome> {
   return answer(done.length === 1 ? documents[0] : documents, () => text);
 }
 
+/** How many cookies there are, and until when. */
+export function cookiesText(held: Held): string {
+  const { length } = held.cookies;
+  const closing = held.cookies.filter(({ expires }) => expires === -1).length;
+  const dated = length - closing;
+  const end = firstEnd(held);
+  const which = (some: number): string => (some === length ? "" : `${some} `);
+  return [
+    count(length, "cookie"),
+    ...(closing === 0 ? [] : [`${which(closing)}until the browser closes`]),
+    ...(end === null ? [] : [`${which(dated)}until ${end}${dated === 1 ? "" : " at the earliest"}`]),
+  ].join(", ");
+}
+
 /** Says who, where and until when, and how to use the file. */
 function sayDone(cli: Invocation, { start, as }: SignInFlags, { user, held, output }: SignedIn): void {
-  const { cookies } = held;
-  const closing = cookies.filter(({ expires }) => expires === -1).length;
-  const end = firstEnd(held);
-  const dated = cookies.length - closing;
-  const until = [
-    count(cookies.length, "cookie"),
-    ...(closing === 0 ? [] : [`${closing} until the browser closes`]),
-    ...(end === null ? [] : [`${dated} until ${end}${dated === 1 ? "" : " at the earliest"}`]),
-  ];
-  say(cli, `Signed in as ${user} at ${new URL(start).origin} (${until.join(", ")})`);
+  say(cli, `Signed in as ${user} at ${new URL(start).origin} (${cookiesText(held)})`);
   if (output === null) return;
   const uses = {
     "storage-state": [
