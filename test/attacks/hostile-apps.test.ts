@@ -4,6 +4,7 @@ import type { AddressInfo, LookupFunction } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { Attempt } from "../../src/check/client/attempt.ts";
 import { tokenInUrl } from "../../src/check/client/cases/addresses.ts";
+import { postForms } from "../../src/client/app/post-form.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import { nearLookup } from "../../src/check/frame/near.ts";
 import { signInWithoutBrowser } from "../../src/index.ts";
@@ -128,6 +129,31 @@ test.each([
   await browserFor(app.url).signIn(`${app.url}/login`);
   expect(performance.now() - begun).toBeLessThan(5000);
 });
+
+test.each([
+  ["buttons without an end", "<button>x"],
+  ["links without an end", "<a href=x>y"],
+  ["links", "<a href=x>y</a>"],
+])("a page of 1 MB of %s is searched for a button at once", async (_what, piece) => {
+  const app = await showing(`<form>${piece.repeat(Math.floor(900_000 / piece.length))}`);
+  const places = { issuer: idp.issuer, redirectUris: [], origins: [app.url], user: "alice", startButton: "Sign in" };
+  const begun = performance.now();
+  await smallBrowser({ ...places, lookup: nearLookup(undefined) }).signIn(`${app.url}/login`);
+  expect(performance.now() - begun).toBeLessThan(5000);
+});
+
+test.each(["<select name=a>", "<select name=a><option>x", "<textarea name=a></textarea>", "<input name=a>"])(
+  "a form of 1 MB of %s, in which --mark writes, is read at once",
+  (piece) => {
+    const begun = performance.now();
+    const [form] = postForms(
+      `<form method=post>${piece.repeat(Math.floor(900_000 / piece.length))}`,
+      "http://app.test/",
+    );
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(form?.fields.length).toBeGreaterThan(10_000);
+  },
+);
 
 test("a cookie whose name is 4,000 spaces is read at once", async () => {
   const app = await serving((_req, res) => res.setHeader("set-cookie", `${"\u00a0".repeat(4000)}b`).end());

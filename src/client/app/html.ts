@@ -97,13 +97,23 @@ function sentBy(form: Tag, inputs: readonly Tag[], address: string): Form | null
 
 const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** What an element says, which begins at this place. */
-function labelAt(tags: readonly Tag[], at: number): string {
-  const name = tags[at]?.name;
-  const end = tags.findIndex((tag, index) => index > at && tag.isEnd && tag.name === name);
-  const inside = tags.slice(at + 1, end === -1 ? undefined : end);
-  return plain(inside.map(({ text = "" }) => text).join(""));
+/**
+ * What is in an element that begins at this place, of a kind that is never in another of its kind (HTML 13.2.6.4.7: a, button, select). So no tag is
+ * in two of them, however many have no end.
+ */
+export function insideAt(tags: readonly Tag[], at: number): readonly Tag[] {
+  let end = at + 1;
+  while (end < tags.length && tags[end]?.name !== tags[at]?.name) end += 1;
+  return tags.slice(at + 1, end);
 }
+
+/** What an element says, which begins at this place. */
+const labelAt = (tags: readonly Tag[], at: number): string =>
+  plain(
+    insideAt(tags, at)
+      .map(({ text = "" }) => text)
+      .join(""),
+  );
 
 /** The form that the button with this text sends; null: no button has it. */
 export function formWith(html: string, address: string, label: string): (Form & { readonly isGet: boolean }) | null {

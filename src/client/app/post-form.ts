@@ -1,5 +1,5 @@
 import { webAddress, type Outgoing } from "../http.ts";
-import { formsOf, kindOf, tagsOf, type Tag } from "./html.ts";
+import { formsOf, insideAt, kindOf, tagsOf, type Tag } from "./html.ts";
 
 /** A form of a page as a person fills it in: every field as it came, and a text in one of them. */
 
@@ -21,12 +21,6 @@ const textTypes = ["", "text", "search"];
 const notSent = ["submit", "button", "reset", "image", "file"];
 
 const attribute = ({ attributes }: Tag, name: string): string => attributes.get(name) ?? "";
-
-/** What stands between the tag at this place and its end. */
-function insideAt(tags: readonly Tag[], at: number): readonly Tag[] {
-  const end = tags.findIndex((tag, index) => index > at && tag.isEnd && tag.name === tags[at]?.name);
-  return tags.slice(at + 1, end === -1 ? undefined : end);
-}
 
 const textOf = (tags: readonly Tag[]): string => tags.map(({ text = "" }) => text).join("");
 
