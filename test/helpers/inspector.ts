@@ -1,5 +1,6 @@
 import type { Idp } from "../../src/index.ts";
 import { Browser, type Visit } from "./browser.ts";
+import { unescapeHtml } from "./html.ts";
 
 interface Opened {
   readonly browser: Browser;
@@ -19,3 +20,7 @@ export async function openInspector(idp: Idp, flow?: string): Promise<Opened> {
 
 /** The value of the forms of a page. */
 export const csrfOf = ({ body }: Pick<Visit, "body">): string => /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? "";
+
+/** The words of a page, with single spaces between them. */
+export const textOf = ({ body }: Pick<Visit, "body">): string =>
+  unescapeHtml(body.replace(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");

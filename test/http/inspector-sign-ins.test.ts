@@ -1,11 +1,9 @@
-import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
 import { enroll, register, serve } from "../helpers/app.ts";
 import { approve, Browser } from "../helpers/browser.ts";
 import { pkce, userinfo } from "../helpers/client.ts";
 import { testClock } from "../helpers/clock.ts";
-import { unescapeHtml } from "../helpers/html.ts";
-import { openInspector } from "../helpers/inspector.ts";
+import { openInspector, textOf } from "../helpers/inspector.ts";
 import { registerSp, signInBySaml } from "../helpers/saml.ts";
 
 /** The sign-ins of the inspector: what it shows of each, and what it hides. */
@@ -13,8 +11,6 @@ import { registerSp, signInBySaml } from "../helpers/saml.ts";
 const clock = testClock();
 const idp = await serve({ now: clock.now });
 const { browser, at } = await openInspector(idp);
-const textOf = ({ body }: { readonly body: string }): string =>
-  unescapeHtml(body.replace(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
 
 /** The page of the newest sign-in, and its row in the list. */
 async function newest() {
@@ -280,20 +276,6 @@ test("the newest sign-in is first, by the time that its row shows", async () => 
   expect((await newest()).row).toMatch(/bob/);
 });
 
-test("a moved clock and faults are on every page; faults and sign-ins have different letters", async () => {
-  const own = await serve();
-  const inside = await openInspector(own);
-  const pages = ["", "users", "clients", "grants", "tokens", "testing", "fixtures"];
-  for (const page of pages) expect((await inside.browser.open(inside.at(page))).body).not.toContain("inspector-banner");
-  await own.clock.advance("2h30m");
-  const { id } = await own.call("faults.add", { endpoint: "token", status: 503, always: true });
-  expect(id).toMatch(/^x\d+$/);
-  for (const page of pages) {
-    const shown = textOf(await inside.browser.open(inside.at(page)));
-    expect(shown).toContain("The clock is 2 hours 30 minutes ahead. Active faults: 1.");
-  }
-});
-
 test("the search finds a sign-in by app, user and error", async () => {
   await failures["wrong secret"]?.[0]();
   for (const q of ["shop", "alice", "invalid_client"]) {
@@ -325,39 +307,4 @@ test("the command has a placeholder for each secret, and no page has a secret", 
 test("the page of a dropped sign-in says so", async () => {
   const gone = await browser.open(at("sign-ins/f9999999"));
   expect([gone.status, gone.page]).toEqual([404, "error"]);
-});
-
-test("without a sign-in, the command that makes one", async () => {
-  await idp.call("requests.clear", {});
-  const empty = await browser.open(at());
-  expect([empty.state, textOf(empty).includes("idp login")]).toEqual(["empty", true]);
-});
-
-test("a thousand entries, and neither the inspector nor the control API is among them", async () => {
-  for (let at = 0; at < 1000; at += 50) {
-    await Promise.all(Array.from({ length: 50 }, () => fetch(app.url({ prompt: "none" }), { redirect: "manual" })));
-  }
-  const { body } = await browser.open(at());
-  expect(body.match(/ id="row-flow-/g)).toHaveLength(100);
-  expect((await idp.call("requests.list", {})).filter(({ path }) => path.startsWith("/_idp/"))).toEqual([]);
-});
-
-test("the stream says of which sign-in a request is, and ends with the server", async () => {
-  const own = await serve();
-  const inside = await openInspector(own);
-  const cookie = [...inside.browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const heard = new Promise<string>((resolve, reject) => {
-    let text = "";
-    httpRequest(inside.at("stream"), { headers: { cookie } }, (response) => {
-      response.on("data", (chunk: Buffer) => {
-        if (text === "") void fetch(`${own.issuer}/api/v2/oauth/authorize`);
-        text += chunk.toString();
-        if (text.includes("data:")) void own.close();
-      });
-      response.on("end", () => resolve(text));
-      response.on("error", reject);
-    }).end();
-  });
-  expect(await heard).toMatch(/^data: f[a-z]*\d+$/m);
-  expect((await fetch(at("stream"))).status).toBe(403);
 });

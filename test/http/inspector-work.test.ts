@@ -3,15 +3,13 @@ import { enroll, register, serve } from "../helpers/app.ts";
 import { approve, Browser, type Visit } from "../helpers/browser.ts";
 import { userinfo } from "../helpers/client.ts";
 import { unescapeHtml } from "../helpers/html.ts";
-import { openInspector } from "../helpers/inspector.ts";
+import { openInspector, textOf } from "../helpers/inspector.ts";
 import { authnRequest, redirectUrl, registerSp } from "../helpers/saml.ts";
 
 /** The inspector as a place to work: what asks first, lists with filters, users that are edited, tokens that are made. */
 
 const idp = await serve();
 const { browser, at } = await openInspector(idp);
-const textOf = ({ body }: { readonly body: string }): string =>
-  unescapeHtml(body.replace(/<[^>]*>/g, " ")).replaceAll(/\s+/g, " ");
 const rowsOf = ({ body }: Visit): string[] =>
   [...body.matchAll(/<tr id="row-[a-z]+-([^"]+)"/g)].map(([, id = ""]) => id);
 
