@@ -63,6 +63,13 @@ test("lists its tools, each with a command and hints, and says on stderr for whi
       openWorldHint: expect.any(Boolean),
     });
   }
+  const fieldsOf = (wanted: string): readonly string[] =>
+    Object.keys(all.find(({ name }) => name === wanted)?.inputSchema.properties ?? {});
+  for (const name of ["add_user", "edit_user"]) expect(fieldsOf(name)).toContain("password");
+  for (const name of ["add_client", "edit_client"]) {
+    expect(fieldsOf(name)).toContain("redirect_uris");
+    for (const idle of ["software_id", "logo_uri", "request_uris"]) expect(fieldsOf(name)).not.toContain(idle);
+  }
   // An agent reads all of it at each start.
   expect(JSON.stringify(all).length).toBeLessThan(50_000);
   const having = (hint: "readOnlyHint" | "openWorldHint") =>

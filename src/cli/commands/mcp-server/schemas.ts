@@ -1,12 +1,13 @@
 import type { ZodType } from "zod";
 import { jsonSchemas } from "../../../http/api/openapi-schemas.ts";
 import { operations, type OperationName } from "../../../core/admin/operations/routes.ts";
+import { keptFields } from "../../../core/protocol/client-metadata/schema.ts";
 import { isObject, type JsonObject } from "../../../text/json.ts";
 
 /** The JSON Schemas of tools: those of the operations' own inputs, as the OpenAPI document has them. */
 
-/** Fields that no tool takes: secrets of others, and what is computed or for programs alone. */
-const hidden = ["secrets", "hasPassword", "parts"];
+/** Fields that no tool takes: secrets of others, what is computed or for programs alone, and what changes nothing here. */
+const hidden = ["secrets", "hasPassword", "parts", ...keptFields];
 
 let made: Promise<ReadonlyMap<string, JsonObject>> | null = null;
 
@@ -16,14 +17,9 @@ async function inputsOf(names: readonly OperationName[]): Promise<ReadonlyMap<st
   return jsonSchemas(all);
 }
 
-/**
- * Patterns are long, and an agent pays for each word: the operation names the rule that a value breaks. Descriptions beginning so are of fields
- * that change nothing here.
- */
+/** Patterns are long, and an agent pays for each word: the operation names the rule that a value breaks. */
 const isDear = (name: string, value: unknown): boolean =>
-  (name === "pattern" && typeof value === "string") ||
-  name === "propertyNames" ||
-  (isObject(value) && typeof value["description"] === "string" && value["description"].startsWith("Kept"));
+  (name === "pattern" && typeof value === "string") || name === "propertyNames";
 
 /** References to named schemas are replaced by what they name. One that may hold any JSON refers to itself. */
 function resolved(value: unknown, named: ReadonlyMap<string, JsonObject>): unknown {

@@ -120,6 +120,12 @@ const idleMetadata = {
   request_uris: idle(z.array(webUrl)),
 };
 
+/** The fields that are kept, and change nothing here. */
+export const keptFields: readonly string[] = [
+  ...["logo_uri", "software_id", "software_version", "application_type", "sector_identifier_uri", "require_auth_time"],
+  ...["backchannel_logout_session_required", ...Object.keys(idleMetadata)],
+];
+
 /** OpenID Connect RP-Initiated and Back-Channel Logout; RFC 9126 6; RFC 9449 5.2. */
 const furtherMetadata = {
   post_logout_redirect_uris: z
