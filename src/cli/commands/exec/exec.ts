@@ -10,7 +10,7 @@ import { likelyClient, ownEnvOf, samlClientAmong, samlVariables, valuesOf } from
 import { variablesOf, withVariables } from "../env/app-variables.ts";
 import { extraCaFile, httpsOf, type ServedTls } from "../start/https.ts";
 import { browserPrefix } from "../env/frameworks.ts";
-import { execFailure, failureOf, type Failure } from "../../failure.ts";
+import { failureOf, type Failure } from "../../failure.ts";
 import type { Invocation } from "../../invocation.ts";
 import { foreignCommand, whyNotRun, type TypedCommand } from "../../input/foreign-command.ts";
 import { endWithShellOfNpm } from "../start/parent-process.ts";
@@ -42,7 +42,7 @@ const withExecFlags = (command: Command) =>
   );
 type ExecFlags = FlagsOf<typeof withExecFlags>;
 
-/** The exit codes if the command cannot be run, beside {@link execFailure}. */
+/** The exit codes if the command cannot be run, beside `execFailure` of failure.ts. */
 const notExecutable = 126;
 const notFound = 127;
 
@@ -199,12 +199,7 @@ async function exec(cli: Invocation, typed: TypedCommand, flags: ExecFlags): Pro
   cli.takeSignals((signal) => {
     interrupted = codeOf(null, signal);
   });
-  const started = await startServer(cli, flags).catch(failureOf);
-  if ("exit" in started) {
-    printFailure(cli, started, null);
-    return execFailure;
-  }
-  const { idp, env, identity, evidence, removeTls } = started;
+  const { idp, env, identity, evidence, removeTls } = await startServer(cli, flags);
   try {
     if (interrupted > 0) return interrupted;
     const code = await runChild(cli, program, args, env);

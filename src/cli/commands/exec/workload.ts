@@ -58,22 +58,6 @@ const usage = (message: string, example: readonly string[]): OperationError =>
     hint: { text: "For example", command: ["idp", "exec", ...example, "--", "npm", "test"] },
   });
 
-/** The flag for a field of the operation. */
-const flagOf = (field: string): string => `--${field.replace(/^claims\..*$/, "claim").replaceAll("_", "-")}`;
-
-/** What the operation refuses, in the words of the flags. One has another name than that of `token issue`. */
-function inFlags(error: unknown): never {
-  if (!(error instanceof OperationError) || error.problems.length === 0) throw error;
-  const sentences = error.problems.map(({ path, message, fields = [] }) => {
-    const said = fields.reduce((text, field) => text.replace(field, flagOf(field)), message);
-    return `${flagOf(path)} ${said.replace("--expires-in", "--lifetime")}`;
-  });
-  throw new OperationError("usage", sentences.join("; "), {
-    hint: { text: "See", command: ["idp", "exec", "--help"] },
-    cause: error,
-  });
-}
-
 /**
  * Sets up the identity; null if no workload was named.
  * @throws {OperationError} not_found, usage
@@ -103,10 +87,15 @@ export async function startWorkload(idp: Idp, flags: WorkloadFlags): Promise<Ide
   }
   if (flags.as !== undefined && flags.as !== workload.as)
     throw usage(`the workload "${name}" is one of ${workload.as}, not of ${flags.as}`, ["--workload", name]);
+  // The operation names the flag of `token issue`.
+  if (Object.hasOwn(flags.claim ?? {}, "exp")) {
+    const said = '--claim "exp" cannot be set in the token of a workload. There is a flag for it: --lifetime';
+    throw new OperationError("usage", said, { hint: { text: "See", command: ["idp", "exec", "--help"] } });
+  }
   const issue: Issue = async (audience = flags.audience, more = {}) => {
     const claims = { ...more, ...flags.claim };
     const input = { name, audience, claims, expires_in: flags.lifetime, ...flawsOf(flags) };
-    return (await idp.call("workloads.issue", input).catch(inFlags)).token;
+    return (await idp.call("workloads.issue", input)).token;
   };
   const { variables, close } = await places[workload.as](issue, flags);
   return { variables: { ...variables, OIDC_WORKLOAD_ISSUER: workload.issuer }, close };
