@@ -163,12 +163,10 @@ function refuse(
   guidance: Guidance,
 ): SamlStatusError {
   if (code === "unmet_authentication_requirements") {
-    return new SamlStatusError(
-      request,
-      { top: "Responder", second: "NoAuthnContext" },
-      description.replaceAll(/ \((?:RFC|OpenID)[^)]*\)/g, ""),
-      { rule: "SAML Core 3.3.2.2.1", fix: guidance.fix },
-    );
+    return new SamlStatusError(request, { top: "Responder", second: "NoAuthnContext" }, description, {
+      rule: "SAML Core 3.3.2.2.1",
+      fix: guidance.fix,
+    });
   }
   if (!request.isPassive) return unknownPrincipal(request, "the user who signed in is not the one of the Subject");
   const what = code === "login_required" ? "the user has to sign in" : "the user has to prove more";

@@ -40,8 +40,8 @@ function written(
   });
   if (shown.as !== undefined) return shown.as;
   // A function of the program that has this server writes as it likes: it gets what is safe to show.
-  const { command, beside } = plainPageCommand(words);
-  return { command: web.commandLine(command.split(" "), issuer), beside };
+  const { text, command = [] } = pageHint({ text: "", command: words });
+  return { command: web.commandLine(command, issuer), beside: text === "" ? null : text };
 }
 
 export function pageCommand(web: Web, words: readonly string[], issuer?: string | null): PageCommand {
