@@ -174,9 +174,16 @@ export async function run(
 
 const camel = (name: string): string => name.replace(/[_-](\w)/g, (_match, letter: string) => letter.toUpperCase());
 
+/** The path below `settings`, where a flag was typed that sets it. */
+function settingIn(command: Command, path: string): string {
+  const [, below = "", name = ""] = /^settings\.((\w+).*)$/.exec(path) ?? [];
+  return command.getOptionValue(camel(name)) === undefined ? path : below;
+}
+
 /** The flag or the argument that sets a field; null if there is none. */
 function wordFor(command: Command, path: string): string | null {
-  const field = /^[^.[]*/.exec(path)?.[0].replace(/^new_/, "") ?? "";
+  // `settings.endpoints.token` is --endpoints.
+  const field = /^[^.[]*/.exec(settingIn(command, path))?.[0].replace(/^new_/, "") ?? "";
   if (field === "") return null;
   const optionsOf = (names: readonly string[]) =>
     command.options.filter((one) => names.some((name) => one.attributeName() === camel(name)));

@@ -36,9 +36,10 @@ test("start --endpoints: paths as JSON", async () => {
 
 describe("what is refused", () => {
   test.each([
+    ["keyclaok", 'Error: --endpoints "keyclaok" is not one of auth0, '],
     ["keyclaok", "Did you mean keycloak?"],
     ["{token}", "It must be the name of a vendor, or JSON"],
-    ['{"token":"/_idp/token"}', 'settings.endpoints.token: "/_idp/token" clashes with /_idp'],
+    ['{"token":"/_idp/token"}', 'Error: --endpoints "/_idp/token" clashes with /_idp'],
   ])("--endpoints %s: exit 2", async (endpoints, message) => {
     const { code, stderr } = await idpIn(newFolder(), ["start", "--memory", "--endpoints", endpoints]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

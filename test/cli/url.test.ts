@@ -96,7 +96,7 @@ test("--url: a refusal in a form other than idp's own is reported as far as it c
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
   const env = { IDP_ADMIN_TOKEN: "a-token-of-this-test" };
   const answer = await idp(["users", "list", "--url", url], { cwd: newFolder(), env });
-  expect(answer).toEqual({ code: 6, stdout: "", stderr: "a: b\nError: not today\n" });
+  expect(answer).toEqual({ code: 6, stdout: "", stderr: "a b\nError: not today\n" });
 });
 
 test("a server that cannot reach its database is not ready: exit 5, as where the command opens the database itself", async () => {
