@@ -182,6 +182,13 @@ export const idIn = (resource: Resource | null): string | null => {
   return typeof id === "string" && !/^\.*$/.test(id) ? id : typeof id === "number" ? String(id) : null;
 };
 
+/** Whether an answer is a list of resources; an empty one may leave `Resources` out (RFC 7644 3.4.2). */
+export const isList = (json: Resource | null): boolean =>
+  json !== null && Array.isArray(member(json, "Resources") ?? []);
+
+/** Why an answer that is none says nothing of who is there. */
+export const noList = "answered no ListResponse (RFC 7644 3.4.2)";
+
 /** The resources of a ListResponse (RFC 7644 3.4.2). */
 export function resourcesIn(list: Resource | null): readonly Resource[] {
   const found = list === null ? undefined : member(list, "Resources");

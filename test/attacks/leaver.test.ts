@@ -127,3 +127,28 @@ test("a push to an app that does not answer delays no push to another one", asyn
   await expect.poll(() => isActive(app, "alice")).toBe(true);
   expect(hasEnded).toBe(false);
 });
+
+test.each<readonly [string, string, string]>([
+  ["a page", "text/html", "<p>Sign in</p>"],
+  ["JSON that is no list", "application/json", '{"Resources": "none"}'],
+  ["a list without its envelope", "application/json", "[]"],
+])("an app that answers every request with 200 and %s was not told that somebody left", async (_what, type, body) => {
+  const server = createServer((req, res) => {
+    req.resume();
+    res.writeHead(200, { "content-type": type }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scim`;
+  const idp = await serve({ fixtures: { users, clients: [client("app", { scim: scimOf(url) })] } });
+  const { signals } = await idp.leave("alice");
+  expect(signals).toMatchObject([
+    { signal: "scim", error: expect.stringContaining("answered no ListResponse") as unknown },
+  ]);
+  expect(await idp.scim.status({ client: "app" })).toMatchObject({
+    users: expect.arrayContaining([expect.objectContaining({ username: "alice" })]) as unknown,
+  });
+});

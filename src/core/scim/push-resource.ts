@@ -1,6 +1,6 @@
 import { adviceFor, isGood, reasonOf, sentIn, type ScimResponse } from "../../scim/sending.ts";
 import type { Profile, ScimRequest } from "../../scim/profiles.ts";
-import { idIn, resourcesIn, type Resource } from "../../scim/resource.ts";
+import { idIn, isList, noList, resourcesIn, type Resource } from "../../scim/resource.ts";
 import type { Sender } from "./sender.ts";
 
 /** Brings one user or group of an app to what it should be: finds it, or creates it, and changes it. resource-kinds.ts says what each is sent. */
@@ -102,7 +102,10 @@ export class Work<Has> {
   }
 
   async #lookUp(kind: Kind<Has>): Promise<Resource | null> {
-    const answer = await this.askFor(kind.lookUp());
+    const request = kind.lookUp();
+    const answer = await this.askFor(request);
+    // A page of the app, say, which does not say that nobody is there.
+    if (answer !== null && !isList(answer.json)) throw new Refused({ ...answer, problem: noList }, request);
     return kind.choose(resourcesIn(answer?.json ?? null).filter((one) => idIn(one) !== null)) ?? null;
   }
 

@@ -1,7 +1,7 @@
 import type { Client, ReadTx } from "../../store/store.ts";
 import { isGood, reasonOf } from "../../scim/sending.ts";
 import { testConnection, type Profile } from "../../scim/profiles.ts";
-import { differenceOf, isSame } from "../../scim/resource.ts";
+import { differenceOf, isList, isSame, noList } from "../../scim/resource.ts";
 import { requireClient } from "../records/clients/admin.ts";
 import type { Context } from "../context.ts";
 import { createSender } from "./sender.ts";
@@ -91,9 +91,8 @@ export async function testScim(
     const { scim, profile } = provisioned(client, input.profile);
     const sender = createSender(ctx, client, scim);
     const answer = await sender.ask({ request: testConnection(profile, ctx.random(12)), user: null });
-    const isList = answer.json !== null && Array.isArray(answer.json["Resources"] ?? []);
-    const ok = isGood(answer) && isList;
-    const error = ok ? null : isGood(answer) ? "answered no ListResponse (RFC 7644 3.4.2)" : sender.stopped;
+    const ok = isGood(answer) && isList(answer.json);
+    const error = ok ? null : isGood(answer) ? noList : sender.stopped;
     all.push({
       ...{ client: client.client_id, url: scim.url, profile, ok, status: answer.status || null },
       error: ok ? null : answer.status === 0 ? reasonOf(answer) : (error ?? reasonOf(answer)),
