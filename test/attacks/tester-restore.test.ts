@@ -114,6 +114,19 @@ test("a snapshot of somebody else is neither saved over nor removed, unless that
   expect((await qa("DELETE", "/snapshots/mine?replace=true")).status).toBe(204);
 });
 
+test("a tester has 50 snapshots at a time, each of which holds all records of its time; an admin has no limit", async () => {
+  const server = await startWithTokens();
+  const [qa, other, lead] = [as(server, "qa"), as(server, "other"), as(server, "lead")];
+  for (let at = 0; at < 50; at += 1) expect((await qa("POST", `/snapshots/s${at}`)).status).toBe(201);
+  const refused = await qa("POST", "/snapshots/one-more");
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("idp snapshots remove s0")]);
+  expect((await qa("POST", "/snapshots/s7")).status).toBe(201);
+  expect((await other("POST", "/snapshots/of-another")).status).toBe(201);
+  for (let at = 0; at < 51; at += 1) expect((await lead("POST", `/snapshots/l${at}`)).status).toBe(201);
+  await qa("DELETE", "/snapshots/s0");
+  expect((await qa("POST", "/snapshots/one-more")).status).toBe(201);
+});
+
 test("in an issuer of their own a tester brings back all", async () => {
   const server = await startWithTokens();
   await as(server, "qa")("POST", "/issuers", { name: "qa" });

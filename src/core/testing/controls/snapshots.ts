@@ -78,9 +78,24 @@ function requireOwn({ name, by }: Snapshot, { replace }: Chosen, verb: "save" | 
   });
 }
 
+/** How many a tester has at a time: each keeps all records of its time, in memory and on a disk that everybody shares. */
+const maxOfTester = 50;
+
+/** @throws {OperationError} conflict, if a tester has that many */
+function requireRoom(tx: ReadTx, { name, role }: Operator): void {
+  if (role === "admin") return;
+  const own = [...tx.all("snapshots")].filter(({ by }) => by === name);
+  if (own.length < maxOfTester) return;
+  throw new OperationError(
+    "conflict",
+    `'${name}' has ${maxOfTester} snapshots, which is the most that a tester has at a time`,
+    { hint: { text: "To remove one", command: ["idp", "snapshots", "remove", own[0]?.name ?? "NAME"] } },
+  );
+}
+
 /**
  * Saves the state under this name, in place of an earlier one.
- * @throws {OperationError} conflict for the name of somebody else's
+ * @throws {OperationError} conflict for the name of somebody else's, and for one more than a tester has
  */
 export async function saveSnapshot(ctx: Context, chosen: Chosen, operator: Operator = admin): Promise<SnapshotView> {
   const { name } = chosen;
@@ -89,7 +104,8 @@ export async function saveSnapshot(ctx: Context, chosen: Chosen, operator: Opera
   await ctx.keys.jwks();
   return ctx.store.transaction((tx) => {
     const before = tx.get("snapshots", name);
-    if (before !== undefined) requireOwn(before, chosen, "save", operator);
+    if (before === undefined) requireRoom(tx, operator);
+    else requireOwn(before, chosen, "save", operator);
     const records = Object.fromEntries(kept.map((one) => [one, tx.everything(one)])) as unknown as Content["records"];
     const settings = tx.get("meta", "settings") ?? null;
     const content: Content = { records, settings, eras: saveEras(tx), clock: movedIn(tx), faults: faultsIn(tx) };
