@@ -89,7 +89,7 @@ interface Exchange {
   readonly res: Response;
   readonly request: FaultRequest;
   /** The effects of the faults that it took. */
-  readonly taken: string[];
+  readonly taken: Fault[];
 }
 
 /** The route with faults, if its endpoint can have them. */
@@ -218,8 +218,9 @@ async function afterSaml(exchange: Exchange, made: MadeResponse, saml: SamlResul
 
 /** Records that the request took the fault. Waits, and closes the connection, if the fault says so. @returns whether to go on */
 async function begin({ web, req, res, taken }: Exchange, fault: Fault): Promise<boolean> {
-  taken.push(`${fault.id}: ${effectOf(fault)}`);
-  note(res, { fault: taken.join("; ") });
+  taken.push(fault);
+  const said = taken.map((one) => `${one.id}: ${effectOf(one)}`).join("; ");
+  note(res, { fault: said, faults: taken.map(({ id }) => id) });
   await noteRegistered(web, req, res);
   const gone = new AbortController();
   res.once("close", () => {

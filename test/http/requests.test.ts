@@ -311,6 +311,21 @@ test("a request whose headers are too large has a body, a line in the log and a 
   expect((await rawRequest(own.port, `GET /${"x".repeat(70_000)}`)).status).toBe(431);
 });
 
+test("a reader who asks gets the ids of the faults that a request took", async () => {
+  const ids: string[] = [];
+  for (const delay of [0.01, 0.02]) {
+    const after = delay === 0.02;
+    ids.push((await idp.call("faults.add", { endpoint: "discovery", delay, after })).id);
+  }
+  await fetch(`${idp.issuer}/.well-known/openid-configuration`);
+  const [first, second] = ids;
+  expect((await list("?endpoint=discovery&parts=true")).at(-1)).toMatchObject({
+    faults: ids,
+    fault: expect.stringMatching(new RegExp(`^${first}: .*; ${second}: `)),
+  });
+  expect((await list("?endpoint=discovery")).at(-1)).not.toHaveProperty("faults");
+});
+
 test("a reader who writes commands itself gets the words of a fix: of a request, and on the page", async () => {
   await fetch(authorizeUrl(idp, { redirect_uri: "http://localhost:3001/it's" }));
   const command = ["idp", "clients", "edit", "demo-app", "--add-redirect-uri", "http://localhost:3001/it's"];

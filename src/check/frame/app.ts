@@ -38,7 +38,7 @@ export interface SignsIn {
 
 /** The request whose response this fault spoiled. */
 export const spoiledBy = (records: readonly Recorded[], fault: string): Recorded | undefined =>
-  records.find((record) => (record.fault ?? "").split("; ").some((one) => one.startsWith(`${fault}: `)));
+  records.find(({ faults }) => faults?.includes(fault) === true);
 
 /** How a visit ended, in words that follow "the app". */
 export function ending({ end, steps }: Visit): string {

@@ -49,7 +49,7 @@ export function idpAt(server: Server, opened: Opened) {
   }
 
   const requests = (since?: string): Promise<readonly Recorded[]> =>
-    call("requests.list", since === undefined ? {} : { since });
+    call("requests.list", { parts: true, ...(since !== undefined && { since }) });
 
   return {
     ...{ call, tried, ifAny },

@@ -34,8 +34,9 @@ export function recordApart(
   record: RequestRecord,
   isShort = false,
 ): JsonObject & { readonly from_request: JsonObject } {
-  // The fix is why_refused's: its command may repeat an address of whoever sent the request.
-  const { id, time, flow, endpoint, status, ms, rule, fault, clock, fix: _, next: __, reason: ___, ...words } = record;
+  // The fix is why_refused's: its command may repeat an address of whoever sent the request. The parts are for programs.
+  const { fix: _, next: __, reason: ___, faults: ____, ...shown } = record;
+  const { id, time, flow, endpoint, status, ms, rule, fault, clock, ...words } = shown;
   const { parameters, response, metadata_document, scope, ...short } = words;
   return {
     ...{ id, time, flow, endpoint, status, ms, rule },

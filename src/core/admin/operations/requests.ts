@@ -51,7 +51,7 @@ export const requestOperations = {
       parts: z
         .boolean()
         .optional()
-        .describe("With `reason` and `next`: error and fix in parts, for readers that write commands"),
+        .describe("With `reason`, `next` and `faults`: error, fix and fault in parts, for programs"),
     }),
     answer: z.array(shown.request),
     run: async (ctx, { parts, ...filter }, { commandLine = plainCommandLine }) => {

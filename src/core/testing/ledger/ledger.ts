@@ -30,6 +30,8 @@ export interface KeptEvent {
   readonly refusal: Refusal | null;
   /** The fault that spoiled the response. */
   readonly fault: string | null;
+  /** The ids of the faults that it took; absent: none. */
+  readonly faults?: readonly string[];
   /** How far the clock was moved, in seconds; null: not at all. */
   readonly clock: number | null;
   /** The name of the token that a request to the control API had; absent: it is no such request. */
@@ -79,6 +81,8 @@ export interface RequestNotes {
   saml?: Readonly<Record<string, readonly (string | { readonly secret: string })[]>>;
   /** The faults that the request took, each with its id and what it did. */
   fault?: string;
+  /** Their ids. */
+  faults?: readonly string[];
   /** Where the response redirects (or posts a form) to, or the text of its JSON. Absent: a page. */
   answer?: RecordedResponse;
 }

@@ -83,6 +83,7 @@ export function eventOf<Id extends string | null>(
     outcome: isSent ? ((notes.outcome && outcomeIn(notes.outcome, brief)) ?? null) : ({ kind: "cut-off" } as const),
     refusal: notes.refusal === undefined ? null : refusalIn(notes.refusal, (text) => cut(text, maxSentence)),
     fault: sentence(notes.fault),
+    ...(notes.faults !== undefined && { faults: notes.faults }),
     clock,
     ...(notes.by !== undefined && { by: notes.by }),
     ...(notes.address !== undefined && { address: notes.address }),
@@ -116,7 +117,7 @@ export function recordOf(
   event: KeptEvent & { readonly id: string },
   exchange: Exchange,
 ): { readonly record: KeptRequest; readonly links: Links | null } {
-  const { id, time, endpoint, method, path, status, ms, client, user, outcome, refusal, fault, clock } = event;
+  const { id, time, endpoint, method, path, status, ms, client, user, outcome, refusal, fault, faults, clock } = event;
   const { authorization, dpop } = exchange;
   const values = valuesIn(exchange);
   const isRegistered = registeredIn(exchange, isScope);
@@ -155,6 +156,7 @@ export function recordOf(
     outcome: status >= 400 ? null : outcome,
     refusal,
     fault,
+    ...(faults !== undefined && { faults }),
     clock,
   };
   return { record, links };

@@ -15,17 +15,19 @@ interface RefusalTexts {
 }
 
 /** A request and its outcome. It holds no usable secret. */
-export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome">, RefusalTexts {
+export interface RequestRecord extends Omit<KeptRequest, "refusal" | "outcome" | "faults">, RefusalTexts {
   /** What happened, in a few words: "login page", "authorization_code: access, refresh". */
   readonly outcome: string;
   /** The error without its code, for a reader who asked; absent: it was not refused. */
   readonly reason?: Pick<Refusal, "message" | "parameter">;
   /** The fix in parts, too; absent: there is none. */
   readonly next?: Hint;
+  /** The ids of the faults that it took, for a reader who asked. */
+  readonly faults?: readonly string[];
 }
 
 /** One line of the request log. */
-export interface RequestEvent extends Omit<KeptEvent, "refusal" | "outcome">, RefusalTexts {
+export interface RequestEvent extends Omit<KeptEvent, "refusal" | "outcome" | "faults">, RefusalTexts {
   /** Null: the status says it all. */
   readonly outcome: string | null;
   /** If a value is not a registered one: what was sent, and what is registered. */
@@ -41,25 +43,28 @@ const textsOf = (refusal: Refusal | null, line: CommandLine): RefusalTexts => ({
   fix: refusal?.hint ? hintText(refusal.hint, line) : null,
 });
 
-const partsOf = ({ message, parameter, hint }: Refusal): Pick<RequestRecord, "reason" | "next"> => ({
-  reason: { message, ...(parameter !== undefined && { parameter }) },
-  ...(hint !== null && { next: hint }),
+const partsOf = ({ refusal, faults = [] }: KeptRequest): Pick<RequestRecord, "reason" | "next" | "faults"> => ({
+  ...(refusal !== null && {
+    reason: { message: refusal.message, ...(refusal.parameter !== undefined && { parameter: refusal.parameter }) },
+  }),
+  ...(refusal?.hint && { next: refusal.hint }),
+  faults,
 });
 
 /** Where nothing else is known of it, whether it was refused. */
 export const whatHappened = ({ status, outcome, refusal }: KeptRequest): string =>
   outcome === null ? (status >= 400 || refusal !== null ? "refused" : "answered") : outcomeText(outcome);
 
-/** @param line writes commands for the issuer that the request was sent to @param parts with `reason` and `next` */
+/** @param line writes commands for the issuer that the request was sent to @param parts with `reason`, `next` and `faults` */
 export function requestJson(request: KeptRequest, line: CommandLine, parts = false): RequestRecord {
-  const { outcome: _, refusal, fault, clock, ...rest } = request;
-  const texts = { ...textsOf(refusal, line), ...(parts && refusal !== null && partsOf(refusal)) };
+  const { outcome: _, faults: __, refusal, fault, clock, ...rest } = request;
+  const texts = { ...textsOf(refusal, line), ...(parts && partsOf(request)) };
   return { ...rest, outcome: whatHappened(request), ...texts, fault, clock };
 }
 
 /** @param line as in {@link requestJson} */
 export function eventJson(event: KeptEvent, line: CommandLine): RequestEvent {
-  const { outcome, refusal, fault, clock, by, address, ...rest } = event;
+  const { outcome, refusal, fault, faults: _, clock, by, address, ...rest } = event;
   return {
     ...rest,
     outcome: outcome && outcomeText(outcome),

@@ -161,6 +161,7 @@ export const request = z
       .exactOptional(hint)
       .describe("The fix in parts: a sentence, and the words of a command; absent: there is none"),
     fault: z.string().nullable(),
+    faults: z.exactOptional(z.array(z.string())).describe("The ids of the faults that it took"),
     clock: z.number().nullable().describe("Seconds by which the clock was moved"),
   })
   .describe("A request and its outcome");
