@@ -14,7 +14,7 @@ import { folder } from "./flags/flag-values.ts";
 import { invocationOf, type Invocation, type Terminal } from "./invocation.ts";
 import { defaultData, globalFlags } from "./flags/global.ts";
 import { asTyped, typedTarget } from "./output/command-line.ts";
-import { getStarted, helpConfiguration, moreHelp } from "./output/help.ts";
+import { getStarted, helpConfiguration, moreHelp, wrapped } from "./output/help.ts";
 import type { Outcome } from "./output/print.ts";
 import { handIssuer } from "./target/issuer-flag.ts";
 import { checkStore } from "./target/store-flag.ts";
@@ -39,9 +39,15 @@ interface Program {
   readonly loadAll: () => Promise<void>;
 }
 
+/** How many cells a line of help has where no terminal says so. Texts are written for it. */
+const usualWidth = 80;
+
 /** The whole command line; commands are only named. */
 export function buildProgram({ terminal, clock, words, errorHelp, finish }: ProgramOptions): Program {
   const program = new Command("idp");
+  const { isTTY, columns } = terminal.stdout;
+  const helpWidth = isTTY && columns > 0 ? columns : usualWidth;
+  const typed = (text: string): string => asTyped(text, terminal);
   const act: Act =
     (run) =>
     async (...received) => {
@@ -61,17 +67,14 @@ export function buildProgram({ terminal, clock, words, errorHelp, finish }: Prog
     .showSuggestionAfterError(false)
     // Errors are printed in one place, `run.ts`.
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(asTyped(text, terminal)),
+      writeOut: (text) => terminal.stdout.write(wrapped(typed(text), Math.max(helpWidth, usualWidth))),
       writeErr: (text) => {
         errorHelp(asTyped(text, terminal));
       },
       outputError: () => undefined,
-      // Lines grow where `idp` is typed as `npx dev-idp`.
-      getOutHelpWidth: () =>
-        (terminal.stdout.isTTY ? terminal.stdout.columns : 80) -
-        (asTyped("idp --help", terminal).length - "idp --help".length),
+      getOutHelpWidth: () => helpWidth,
     })
-    .configureHelp(helpConfiguration(words))
+    .configureHelp(helpConfiguration(words, typed))
     .optionsGroup("Global flags, before or after the command:")
     .option("--json", "print one JSON document, and errors as JSON on stderr; never prompt")
     .option("--quiet", "print only the result and errors")

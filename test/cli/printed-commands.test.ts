@@ -170,9 +170,11 @@ test("help, remarks and errors call idp as the reader's shell finds it", async (
     const { stderr } = await beginHere(["users", "lst"], "", env).ended;
     expect(stderr).toContain("npx dev-idp users --help");
   }
-  const help = (await idpHere(["--help"], "", away)).stdout;
-  expect(help).toContain("npx dev-idp start");
-  expect(help.split("\n").filter((line) => line.length > 80 && !line.includes("$ "))).toEqual([]);
+  for (const path of (await commandTree()).keys()) {
+    const help = (await idpHere([...path.split(" ").filter(Boolean), "--help"], "", away)).stdout;
+    expect(help).toContain("npx dev-idp");
+    expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  $ "))).toEqual([]);
+  }
   expect((await idpHere(["users", "--help"])).stdout).toContain("Usage: idp users");
 });
 

@@ -60,7 +60,7 @@ function withForm(option: Option, form: Form): Option {
 export function withSettings<A extends unknown[], F extends Flags, G extends Flags>(
   command: Command<A, F, G>,
 ): Command<A, F, G> {
-  command.optionsGroup("Settings of the fixtures, which these override (idp seed --fields settings):");
+  command.optionsGroup("Settings, which override the fixtures (idp seed --fields settings):");
   for (const [name, { flag, form, help, default: unset }] of settingRows) {
     if (flag === undefined) continue;
     const more = form.kind === "choice" ? ` (default: ${String(unset)})` : form.kind === "texts" ? "; repeatable" : "";

@@ -7,6 +7,7 @@ import {
   type Option,
 } from "../commander.ts";
 import { ownWords } from "../input/foreign-command.ts";
+import { cells, wrap } from "./table.ts";
 
 /** What help shows: what a working day needs, and with `--all` everything; with `--json` one document. */
 
@@ -42,8 +43,12 @@ function rareIn(command: Command): readonly string[] {
 /** Whether all of it is asked for. */
 const wantsAll = (words: readonly string[]): boolean => ownWords(words).includes("--all");
 
-/** Only what is printed is shorter: completion and "Did you mean" know everything. @param words those after `idp` */
-export function helpConfiguration(words: readonly string[]): HelpConfiguration {
+/**
+ * Only what is printed is shorter: completion and "Did you mean" know everything.
+ * @param words those after `idp`
+ * @param typed the text with commands as the reader types them, which may be longer: `npx dev-idp`
+ */
+export function helpConfiguration(words: readonly string[], typed: (text: string) => string): HelpConfiguration {
   const all = new Help();
   const isShown = (command: Command, name: string | undefined): boolean =>
     wantsAll(words) || !rareIn(command).includes(name ?? "");
@@ -53,11 +58,23 @@ export function helpConfiguration(words: readonly string[]): HelpConfiguration {
       const shown = Object.assign(Object.create(helper) as Help, {
         visibleOptions: () => all.visibleOptions(command).filter(({ long }) => isShown(command, long)),
         visibleCommands: () => all.visibleCommands(command).filter((one) => isShown(command, one.name())),
+        commandDescription: (one: Command) => typed(all.commandDescription(one)),
+        subcommandDescription: (one: Command) => typed(all.subcommandDescription(one)),
+        optionDescription: (one: Option) => typed(all.optionDescription(one)),
+        argumentDescription: (one: Argument) => typed(all.argumentDescription(one)),
       });
       return all.formatHelp(command, shown);
     },
   };
 }
+
+/** Paragraphs that are too wide, as where `idp` became `npx dev-idp`, in lines that fit. Lists, which are indented, stay. */
+export const wrapped = (text: string, width: number): string =>
+  text.replaceAll(/(?<=^|\n)\S.*(?:\n\S.*)*/g, (paragraph) =>
+    paragraph.split("\n").every((line) => cells(line) <= width)
+      ? paragraph
+      : wrap(paragraph.replaceAll("\n", " "), width, ""),
+  );
 
 /** The line that says that there is more; none where all is shown. */
 export function moreHelp(command: Command, words: readonly string[]): string {
