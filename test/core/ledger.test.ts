@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { plainCommandLine } from "../../src/core/base/hint.ts";
 import { createMerged } from "../../src/core/testing/ledger/merged.ts";
 import type { Exchange } from "../../src/core/testing/ledger/ledger.ts";
-import { requestJson } from "../../src/core/testing/ledger/request-json.ts";
 import { createLedger } from "../../src/core/testing/ledger/requests.ts";
 
 /** The ledger tells whoever listens. */
@@ -61,25 +59,4 @@ test("a sign-in is one, though a clock puts the use of its token before the requ
     ["c-2", "fc1"],
   ]);
   expect(merged.flowNamed("fa1")).toBe("fc1");
-});
-
-test("a request that an earlier version stored reads as it did", () => {
-  const stored = {
-    ...{ id: "a-1", time: "2026-11-20T12:04:31.000Z", flow: "fa1", endpoint: "token", method: "POST", path: "/token" },
-    ...{ status: 400, ms: 3.4, client: "app", user: null, grant_type: "authorization_code", scope: null },
-    ...{ parameters: {}, response: { body: { error: "invalid_grant" } }, metadata_document: null, outcome: "refused" },
-    ...{ error: "invalid_grant: code was already used", rule: "RFC 6749 4.1.2", fix: "idp grants show g_1" },
-    ...{ fault: null, clock: null },
-  };
-  const passed = { ...stored, id: "a-2", status: 200, outcome: "answered", error: null, rule: null, fix: null };
-  const merged = createMerged(() => 100);
-  const entries = [stored, passed].map((record, at) => ({
-    ...{ id: record.id, at, endpoint: "token", content: JSON.stringify({ record, links: null }) },
-  }));
-  merged.take({ ...{ place: 2, cleared: -1, lost: 0, now: 0, isAll: true, dropped: {} }, entries });
-  const read = merged.list().map((record) => {
-    const texts = requestJson(record, plainCommandLine);
-    return JSON.stringify(texts);
-  });
-  expect(read).toEqual([stored, passed].map((record) => JSON.stringify(record)));
 });

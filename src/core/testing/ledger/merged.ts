@@ -1,7 +1,6 @@
 import type { LogEntry, LogPart } from "../../../store/store.ts";
 import { createFlows, type Flows, type Links } from "./flows.ts";
 import { idForm, maxActs, type Act, type Ledger, type KeptRequest } from "./ledger.ts";
-import { keptRequest } from "./request-json.ts";
 
 /** What an entry of the log says. */
 export type Content =
@@ -9,23 +8,7 @@ export type Content =
 
 type ReadEntry = Pick<LogEntry, "id" | "at"> & { readonly content: Content };
 
-/** Versions before this one wrote the command as a line. */
-const keptAct = ({
-  command,
-  ...act
-}: Omit<Act, "after" | "command"> & { readonly command: string | Act["command"] }) => ({
-  ...act,
-  command: typeof command === "string" ? command.split(" ") : command,
-});
-
-function entryOf({ id, at, content: text }: LogEntry): ReadEntry {
-  const content = JSON.parse(text) as Content;
-  return {
-    id,
-    at,
-    content: "act" in content ? { act: keptAct(content.act) } : { ...content, record: keptRequest(content.record) },
-  };
-}
+const entryOf = ({ id, at, content }: LogEntry): ReadEntry => ({ id, at, content: JSON.parse(content) as Content });
 
 /** The records and acts of all entries together. */
 interface View {

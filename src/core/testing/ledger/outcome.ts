@@ -45,8 +45,6 @@ const words = {
   "snapshot-restored": "restored the snapshot {name}",
   operation: "{name}",
   "cut-off": "the connection was closed before the response",
-  // Versions before this one stored the text.
-  stored: "{text}",
 } as const;
 
 export type OutcomeKind = keyof typeof words;

@@ -74,15 +74,3 @@ export function eventJson(event: KeptEvent, line: CommandLine): RequestEvent {
     ...(address !== undefined && { address }),
   };
 }
-
-/** What a shared store holds. Versions before this one wrote the JSON. */
-export function keptRequest(stored: KeptRequest | RequestRecord): KeptRequest {
-  if ("refusal" in stored) return stored;
-  const { outcome: text, error, rule, fix, ...request } = stored;
-  const hint = fix === null ? null : { text: fix };
-  return {
-    ...request,
-    outcome: text === "answered" || text === "refused" ? null : { kind: "stored", values: { text } },
-    refusal: error === null ? null : { code: null, message: error, rule, given: null, hint },
-  };
-}
