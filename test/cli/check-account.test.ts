@@ -114,14 +114,14 @@ test("the user cannot be the other one: exit 2", async () => {
 
 test.each([
   [["--account", "http://localhost:1/me"], "--account-id"],
-  [["--mark", "http://localhost:1/note", "--account", "http://localhost:1/me"], "leave one out"],
+  [["--mark", "http://localhost:1/note", "--account", "http://localhost:1/me"], "leave one of them out"],
   [["--show", "http://localhost:1/me"], "needs --mark"],
   [["--mark", "PUT http://localhost:1/note {}"], "{mark}"],
   [["--mark", "PUT http://localhost:1/note {mark}"], "is not JSON"],
   [["--mark", "https://192.0.2.1/note"], "--allow-remote"],
   [["--account", "http://localhost:1/me", "--account-id", "/(a)(b)/"], "2 groups"],
   [["--mark", "http://localhost:1/note", "--mark-header", "secret-value"], "a name and a value"],
-  [["--second-issuer", "other"], "--second-start"],
+  [["--second-issuer", "other"], "--second-issuer needs --second-start"],
 ] as const)("wrong arguments: exit 2 (%j)", async (flags, said) => {
   const { cwd, at } = await appFolder();
   const ended = await idpIn(cwd, [...at, ...flags]);

@@ -160,6 +160,11 @@ test("an app that never listens, hangs, or ends at once: exit 5, with what it pr
   expect(ended.code).toBe(5);
   expect(ended.stderr).toContain("the app ended with exit code 2");
   expect(ended.stderr).toContain("no configuration");
+  const { cwd, url } = await appFolder();
+  const done = ["check", "client", "--start", url, "--signed-in", url, "--", process.execPath, "-e", ""];
+  expect((await idp(done, { cwd })).stderr).toBe(
+    "Error: the app ended with exit code 0\n  The command after -- has to run until the check stops it\n",
+  );
 });
 
 test("an app that finds its port taken by another: exit 5, and the other is not checked", async () => {

@@ -121,9 +121,11 @@ async function startOrWait(
   if (failure === null) return app;
   const hint = lastWords(subject, app?.output() ?? []);
   if (hint !== null) throw new OperationError("no_server", failure, { hint });
-  if ((app?.ended() ?? null) !== null) throw new OperationError("no_server", failure);
+  const hasEnded = (app?.ended() ?? null) !== null;
   throw new OperationError("no_server", failure, {
-    hint: `Is this the address and port of ${subject.it}? To wait longer, add --timeout SECONDS`,
+    hint: hasEnded
+      ? "The command after -- has to run until the check stops it"
+      : `Is this the address and port of ${subject.it}? To wait longer, add --timeout SECONDS`,
   });
 }
 

@@ -59,11 +59,13 @@ async function samlEnv({ samlVariables }: Host, place: Server, client: ClientVie
 }
 
 function notFound(wanted: string | undefined, known: readonly string[]): OperationError {
-  const list = known.length === 0 ? "List one under issuers: in the fixtures" : `There are ${known.join(", ")}`;
+  const list = known.length === 0 ? "List it under issuers: in the fixtures" : `There are ${known.join(", ")}`;
   if (wanted !== undefined) return new OperationError("not_found", `there is no issuer ${wanted}`, { hint: list });
   return known.length === 0
-    ? new OperationError("not_found", "--second-start: the server has one issuer", { hint: list })
-    : new OperationError("not_found", "--second-start: the server has several other issuers", {
+    ? new OperationError("not_found", "--second-start needs another issuer, and the server has only one", {
+        hint: list,
+      })
+    : new OperationError("not_found", "--second-start needs --second-issuer: the server has several other issuers", {
         hint: `${list}. Name one with --second-issuer NAME`,
       });
 }
