@@ -44,6 +44,13 @@ const filters = {
 
 const recorded = z.string().regex(recordedName, { error: "is never kept, so no request can be found by it" });
 
+/** Each is compared with those of every request that the ledger holds. */
+const maxParams = 20;
+const params = z
+  .record(recorded, z.string())
+  .refine((given) => Object.keys(given).length <= maxParams, { error: `has more than ${maxParams} parameters` })
+  .meta({ maxProperties: maxParams });
+
 export const requestOperations = {
   "requests.list": declare({
     input: z.strictObject({
@@ -80,7 +87,7 @@ export const requestOperations = {
       z.strictObject({
         ...filters,
         endpoint: z.enum(expectEndpoints),
-        param: z.record(recorded, z.string()).optional().describe("Parameters that were sent, by their names"),
+        param: params.optional().describe("Parameters that were sent, by their names"),
         times: whole(0, 1_000_000).optional(),
         at_least: whole(1, 1_000_000).optional(),
         never: z.boolean().optional(),
@@ -98,7 +105,8 @@ export const requestOperations = {
       dropped: z.boolean().describe("The ledger no longer holds older requests that could match"),
       nearest: z.array(z.object({ request: shown.request, differs: z.array(z.string()) })),
     }),
-    run: async (ctx, input, { commandLine = plainCommandLine }) =>
-      (await import("../../testing/ledger/expect.ts")).expectRequests(ctx.ledger, input, commandLine),
+    refuses: [409],
+    run: async (ctx, input, { commandLine = plainCommandLine, by }) =>
+      (await import("../../testing/ledger/expect.ts")).expectRequests(ctx.ledger, input, commandLine, by),
   }),
 };

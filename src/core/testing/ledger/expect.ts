@@ -2,7 +2,9 @@ import { ownValue } from "../../../text/json.ts";
 import { durationOf } from "../../../text/time.ts";
 import { after, current, differences, type Difference, type RequestFilter, type ExpectEndpoint } from "./filter.ts";
 import { shownAs } from "./redact-record.ts";
+import { OperationError } from "../../base/errors.ts";
 import type { CommandLine } from "../../base/hint.ts";
+import { admin, type Operator } from "../../records/operators/roles.ts";
 import type { KeptRequest, Ledger } from "./ledger.ts";
 import { requestJson, type RequestRecord } from "./request-json.ts";
 import { escapeLine } from "../../../text/terminal.ts";
@@ -85,25 +87,39 @@ function nearestOf(
     .map(({ record, differs }): NearMiss => ({ request: requestJson(record, line), differs: differs.map(sentence) }));
 }
 
+/** Whether an app may have sent this request. A CORS preflight (OPTIONS) comes from the browser: the app sent one request, not two. */
+const isOfApp = ({ method }: Expectation, record: KeptRequest): boolean =>
+  record.endpoint !== "api" && (method !== undefined || record.method !== "OPTIONS");
+
+const matches = (ledger: Ledger, expectation: Expectation, record: KeptRequest): boolean =>
+  isOfApp(expectation, record) &&
+  differences(expectation, record).length === 0 &&
+  paramDifferences(ledger, expectation, record).length === 0;
+
+type Count = Pick<ExpectResult, "met" | "count" | "dropped">;
+
+function countOf(ledger: Ledger, expectation: Expectation, count: number): Count {
+  const { since, endpoint } = expectation;
+  const [least, most] = boundsOf(expectation);
+  const dropped = ledger.hasDropped(endpoint === "any" ? null : endpoint, ledger.placeOf(since ?? "") ?? 0);
+  return { count, dropped, met: count >= least && count <= most && !(dropped && most !== Infinity) };
+}
+
 /** Compares the expectation with what the ledger holds now. */
 function judge(ledger: Ledger, asked: Expectation, line: CommandLine): ExpectResult {
   const expectation = current(ledger, asked);
-  const { since, method, endpoint } = expectation;
-  const [least, most] = boundsOf(expectation);
+  const { since } = expectation;
+  const [, most] = boundsOf(expectation);
   const looked = ledger
     .list()
-    // A CORS preflight (OPTIONS) comes from the browser. The app sent one request, not two.
-    .filter((record) => record.endpoint !== "api")
+    .filter((record) => isOfApp(expectation, record))
     .filter(after(ledger, since))
-    .filter((record) => method !== undefined || record.method !== "OPTIONS")
     .map((record) => ({
       record,
       differs: [...differences(expectation, record), ...paramDifferences(ledger, expectation, record)],
     }));
   const matching = looked.filter(({ differs }) => differs.length === 0);
-  const count = matching.length;
-  const dropped = ledger.hasDropped(endpoint === "any" ? null : endpoint, ledger.placeOf(since ?? "") ?? 0);
-  const met = count >= least && count <= most && !(dropped && most !== Infinity);
+  const { count, dropped, met } = countOf(ledger, expectation, matching.length);
   const { client, user, grant_type, status, flow, param } = expectation;
   const isFiltered = [client, user, grant_type, status, flow, param].some((given) => given !== undefined);
   const shown = count > most ? matching : looked.filter(({ differs }) => differs.length > 0);
@@ -135,22 +151,34 @@ function inWords(ledger: Ledger, expectation: Expectation): string {
 }
 
 /** Whether waiting cannot change the result. `never` is only certain at the end of the wait. */
-function isSettled({ met, count, dropped }: ExpectResult, expectation: Expectation): boolean {
+function isSettled({ met, count, dropped }: Count, expectation: Expectation): boolean {
   const [, most] = boundsOf(expectation);
   return count > most || (dropped && most !== Infinity) || (met && most > 0);
 }
 
-/** Checks an expectation. Waits for it to be met, as long as `within` says. @param line writes commands @throws {StorageError} */
-export async function expectRequests(
-  ledger: Ledger,
-  expectation: Expectation,
-  line: CommandLine,
-): Promise<ExpectResult> {
-  await ledger.settle();
-  const now = judge(ledger, expectation, line);
-  const ms = secondsOf(expectation.within) * 1000;
-  if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
-  await new Promise<void>((resolve) => {
+/** How many expectations whoever is no admin has waiting at a time: each looks at every request, also once nobody waits for it any more. */
+const maxWaiting = 32;
+
+/** By the ledger and the name of who asks. */
+const waiting = new WeakMap<Ledger, Map<string, number>>();
+
+/** @throws {OperationError} conflict */
+async function inRoom(ledger: Ledger, by: Operator, wait: () => Promise<void>): Promise<void> {
+  if (by.role === "admin") return wait();
+  const counts = waiting.get(ledger) ?? new Map<string, number>();
+  waiting.set(ledger, counts);
+  const others = counts.get(by.name) ?? 0;
+  if (others >= maxWaiting) {
+    const hint = "Wait for one of them to end, or leave out within";
+    throw new OperationError("conflict", `'${by.name}' has ${maxWaiting} expectations that wait`, { hint });
+  }
+  counts.set(by.name, others + 1);
+  return wait().finally(() => counts.set(by.name, (counts.get(by.name) ?? 1) - 1));
+}
+
+/** Looks at one new request after the other: a reader may have many expectations wait, and the ledger may hold thousands of requests. */
+function untilSettled(ledger: Ledger, asked: Expectation, ms: number): Promise<void> {
+  return new Promise<void>((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
       unsubscribe();
@@ -158,11 +186,33 @@ export async function expectRequests(
       resolve();
     };
     const timer = setTimeout(end, ms);
-    const unsubscribe = ledger.subscribe(() => {
-      if (isSettled(judge(ledger, expectation, line), expectation)) end();
+    const unsubscribe = ledger.subscribe((latest) => {
+      const expectation = current(ledger, asked);
+      const isOver = isSettled(countOf(ledger, expectation, 0), expectation);
+      if (!isOver && !matches(ledger, expectation, latest)) return;
+      const all = ledger.list().filter(after(ledger, expectation.since));
+      const count = all.filter((record) => matches(ledger, expectation, record)).length;
+      if (isSettled(countOf(ledger, expectation, count), expectation)) end();
     });
     ledger.closing.addEventListener("abort", end);
   });
+}
+
+/**
+ * Checks an expectation. Waits for it to be met, as long as `within` says.
+ * @param line writes commands @param by who asks @throws {StorageError}; {OperationError} conflict for too many that wait
+ */
+export async function expectRequests(
+  ledger: Ledger,
+  expectation: Expectation,
+  line: CommandLine,
+  by: Operator = admin,
+): Promise<ExpectResult> {
+  await ledger.settle();
+  const now = judge(ledger, expectation, line);
+  const ms = secondsOf(expectation.within) * 1000;
+  if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
+  await inRoom(ledger, by, () => untilSettled(ledger, expectation, ms));
   await ledger.settle();
   return judge(ledger, expectation, line);
 }
