@@ -1,5 +1,6 @@
 import { ending, whyNotBegun } from "../frame/app.ts";
 import type { Browser } from "../../client/app/visit.ts";
+import { without } from "../../text/redacted.ts";
 import { claimsOf } from "../shared/jwt.ts";
 import { Problem } from "../../client/check.ts";
 import { noticed, notReached, unnoticed, works, type Finding } from "../frame/verdict.ts";
@@ -74,6 +75,8 @@ export class LeaverAttempt {
   readonly #movers: Movers;
   readonly #waiting = new Set<Signal>();
   #lefts: ReadonlyMap<Signal, Promise<Left | Finding>> | null = null;
+  /** Those that the app gave. */
+  readonly #keys: string[] = [];
   /** Milliseconds that the signals took that are over. */
   #longest = 0;
 
@@ -92,6 +95,12 @@ export class LeaverAttempt {
   missing(signal: Signal): string | null {
     return this.run.control.missing(signal);
   }
+
+  /** An app may repeat the token of its SCIM server, or a key, wherever it likes. */
+  reword = (finding: Finding): Finding => ({
+    ...finding,
+    did: without([...this.run.control.secrets, ...this.#keys])(finding.did),
+  });
 
   control(): Promise<Finding> {
     return this.#signIns.control();
@@ -192,6 +201,7 @@ export class LeaverAttempt {
     try {
       const key = await keyFor(browser, credential, app.signedIn);
       onKey(username);
+      this.#keys.push(key);
       const headers = headersWith(credential, key);
       const { standing, last } = await apiOf(api, headers, app.lookup)();
       return standing === "in" ? headers : `the API does not let the key of --credential in: it ${last}`;

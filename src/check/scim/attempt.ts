@@ -2,11 +2,12 @@ import type { LookupFunction } from "node:net";
 import { Problem } from "../../client/check.ts";
 import type { Profile, ScimRequest } from "../../scim/profiles.ts";
 import { idIn, type Attributes } from "../../scim/resource.ts";
-import { isGood, type ScimToken } from "../../scim/sending.ts";
+import { isGood, secretsOf, type ScimToken } from "../../scim/sending.ts";
+import { without } from "../../text/redacted.ts";
 import type { CheckRun, Verdicts } from "../frame/run.ts";
 import type { Case, Finding } from "../frame/verdict.ts";
 import { answered } from "./judge.ts";
-import { askerOf, withoutTokens, type Reply, type ScimApp } from "../shared/scim-server.ts";
+import { askerOf, type Reply, type ScimApp } from "../shared/scim-server.ts";
 import { each, peopleOf, type PeopleOptions } from "./people.ts";
 
 /** What a case works with: requests to the app, and users and groups that are removed after the case. */
@@ -44,7 +45,7 @@ export type Attempt = ReturnType<ReturnType<typeof attemptsOf>["begin"]>;
 export function attemptsOf(run: ScimRun) {
   const { app, otherToken } = run;
   const ask = askerOf(app, run);
-  const clean = withoutTokens([app.token, otherToken]);
+  const clean = without([app.token, otherToken ?? undefined].flatMap(secretsOf));
   const people = peopleOf(ask, run);
   const { newName, newAddress, attributes } = people;
   const known: Known = { stays: null, takesNamesTwice: false };

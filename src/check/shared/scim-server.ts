@@ -1,5 +1,5 @@
 import type { LookupFunction } from "node:net";
-import { authorizationOf, baseOf, Repeats, secretsOf, type ScimResponse, type ScimToken } from "../../scim/sending.ts";
+import { authorizationOf, baseOf, Repeats, type ScimResponse, type ScimToken } from "../../scim/sending.ts";
 import type { ScimRequest } from "../../scim/profiles.ts";
 import { jsonObjectIn } from "../../text/json.ts";
 import { Problem } from "../../client/check.ts";
@@ -26,14 +26,6 @@ interface AppWire {
   readonly now: () => number;
   /** Resolves the name of the app, and refuses addresses that may not be reached. */
   readonly lookup: LookupFunction;
-}
-
-/** Takes tokens that an app repeated out of a text, also as they are spelled in an address and in JSON. */
-export function withoutTokens(tokens: readonly (ScimToken | null | undefined)[]): (text: string) => string {
-  const secrets = tokens.flatMap((token) => secretsOf(token ?? undefined));
-  const spelled = secrets.flatMap((one) => [one, encodeURIComponent(one), JSON.stringify(one).slice(1, -1)]);
-  const all = [...new Set(spelled)].filter((one) => one !== "").sort((a, b) => b.length - a.length);
-  return (text) => all.reduce((rest, one) => rest.replaceAll(one, "…"), text);
 }
 
 /** Sends a request, and again where it is refused for now. @param token in place of the right one; null: none */
