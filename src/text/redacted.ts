@@ -64,6 +64,10 @@ export function without(hidden: readonly string[], kept: ReadonlySet<string> = n
   return (text) => texts.reduce((left, one) => withoutOne(left, one, kept), text);
 }
 
+/** A known secret that is taken out wherever it stands: a shorter one may be a common word. */
+export const longEnough = (secret: string | null | undefined): readonly string[] =>
+  secret == null || secret.length < 8 ? [] : [secret];
+
 function withoutOne(text: string, one: string, kept: ReadonlySet<string>): string {
   const around = [...kept].filter((word) => word !== one && word.includes(one));
   if (around.length === 0) return text.replaceAll(one, "…");

@@ -98,6 +98,26 @@ test.each(callbacks)("the code of a sign-in is told nobody, where an app %s", as
   expect(told.filter((text) => halves.some((half) => text.includes(half)))).toEqual([]);
 });
 
+test("the secret of the client is in no report of a check whose app writes it on the page of its error", async () => {
+  const url = await appThat(
+    () => (_req, res) => {
+      res.writeHead(500, { "content-type": "text/html" }).end(`<pre>{"client_secret":"hunter2-of-the-app"}</pre>`);
+    },
+    [],
+  );
+  await idp.call("clients.edit", {
+    ...{ client_id: "app", client_secret: "hunter2-of-the-app", token_endpoint_auth_method: "client_secret_post" },
+  });
+  const words = ["--start", `${url}/login`, "--signed-in", `${url}/me`, "--url", idp.issuer, "--client", "app"];
+  for (const check of ["client", "leaver"]) {
+    const named = check === "client" ? ["--case", "pkce"] : ["--signal", "silence", "--within", "1s"];
+    const { stdout, stderr } = await idpIn(cwd, ["check", check, ...words, ...named, "--report", "r.xml"], "", env);
+    const report = readFileSync(join(cwd, "r.xml"), "utf8");
+    expect([check, report.includes("answered 500")]).toEqual([check, true]);
+    expect([stdout, stderr, report].filter((text) => text.includes("hunter2"))).toEqual([]);
+  }
+});
+
 test.each<readonly [string, (token: string) => RequestListener]>([
   [
     "breaks off its answer",

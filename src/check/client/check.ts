@@ -15,6 +15,7 @@ import { appFlags, attackerFlag, browserFlag, casesOf, runFlags, userFlag, type 
 import { attackerNamed } from "../frame/people.ts";
 import { appPlace, requireIssuer } from "../frame/place.ts";
 import { runCases, type RunResult } from "../frame/run.ts";
+import { longEnough, without } from "../../text/redacted.ts";
 import type { Case, CaseResult } from "../frame/verdict.ts";
 import { attemptsOf, type Attempt, type Somebody } from "./attempt.ts";
 import { control as controlCase } from "./cases/control.ts";
@@ -160,11 +161,17 @@ export const checkClient = defineCheck({
 });
 
 /** Runs the cases: each with its own browsers, and with the faults that it adds. */
-export function runClient(run: Parameters<typeof attemptsOf>[0], cases: readonly Case<Attempt>[]): Promise<RunResult> {
+export async function runClient(
+  run: Parameters<typeof attemptsOf>[0],
+  cases: readonly Case<Attempt>[],
+): Promise<RunResult> {
+  // An app may write its own secret on the page of an error.
+  const clean = without(longEnough(await run.control.secret()));
   return runCases(run, {
     ...{ control: controlCase, last: controlCase, cases, ...attemptsOf(run) },
     broken: "the app does not sign in any more",
     didLast: "signed in at the end too",
+    reword: (finding) => ({ ...finding, did: clean(finding.did) }),
   });
 }
 

@@ -6,6 +6,7 @@ import { RemoteError } from "../../core/base/errors.ts";
 import type { ScimStatus } from "../../core/scim/status.ts";
 import { deleteUser, patchActive, putsActive, putUser, readUser } from "../../scim/profiles.ts";
 import { isGood, reasonOf, secretsOf, type ScimResponse } from "../../scim/sending.ts";
+import { longEnough } from "../../text/redacted.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Client } from "../../store/store.ts";
@@ -199,7 +200,7 @@ export async function leaverControl(
         if ((await scimId(username)) === null) await push(username);
       }),
     /** What an app may repeat, and no finding may. */
-    secrets: secretsOf(scim?.token),
+    secrets: [...secretsOf(scim?.token), ...longEnough(client.client_secret)],
     /** An access token for the API. */
     token: async (username: string): Promise<string> =>
       (await call("token.issue", { user: username, client: client_id })).token,

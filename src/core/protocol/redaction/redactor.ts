@@ -13,7 +13,7 @@
  */
 import { parse } from "node:querystring";
 import { isObject, type JsonObject } from "../../../text/json.ts";
-import { redacted, without } from "../../../text/redacted.ts";
+import { longEnough, redacted, without } from "../../../text/redacted.ts";
 import { decoded } from "../../../text/url.ts";
 import { isList, isOpen, isParameterName } from "./places.ts";
 import { hiddenIn, hiddenInPath, minPartLength, textsIn, openWords, type IsRegistered } from "./values.ts";
@@ -52,10 +52,7 @@ function basicIn(authorization: string | undefined): { readonly id: string; read
   return { id, secret };
 }
 
-/** Our texts never quote a secret parameter. It is searched for in case the sender put it elsewhere too; a short one may be a common word. */
-const secret = (text: string): readonly string[] => (text.length < 8 ? [] : [text]);
-
-/** The texts of a request that may not be repeated. */
+/** The texts of a request that may not be repeated. Our texts never quote a secret parameter: the sender may have put it elsewhere, too. */
 function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered): readonly string[] {
   const basic = basicIn(authorization);
   const credentials = /^\S+ +(.*)$/s.exec(authorization ?? "")?.[1] ?? authorization ?? "";
@@ -63,12 +60,14 @@ function hiddenOf({ url, body, authorization }: Sent, isRegistered: IsRegistered
     .slice(0, maxParameters)
     .flatMap(([name, given]) => [
       ...(isParameterName(name) ? [] : [name]),
-      ...textsIn(given).flatMap((text) => (isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : secret(text))),
+      ...textsIn(given).flatMap((text) =>
+        isOpen(name) ? hiddenIn(text, isRegistered, isList(name)) : longEnough(text),
+      ),
     ]);
   return [
     ...hiddenInPath(url.replace(/\?.*$/s, ""), isRegistered),
     ...ofParameters,
-    ...[credentials, basic?.secret ?? ""].flatMap(secret),
+    ...[credentials, basic?.secret ?? ""].flatMap(longEnough),
     ...(basic === null ? [] : hiddenIn(basic.id, isRegistered)),
   ].filter(({ length }) => length >= minPartLength);
 }
