@@ -167,3 +167,10 @@ test("a report survives any output of the app", () => {
   // In code, where it is no HTML.
   expect(rows[2]).toMatch(/\| (`+) [^`]*<b>.* \1 \|$/);
 });
+
+test("a report says why a control failed in a sentence of its own", () => {
+  const text = { name: "control", mustNot: "m", should: "sign the user in", paragraph: "p", fix: "f" } as const;
+  const cases: readonly CaseResult[] = [{ ...text, verdict: "not-reached", did: "the app did not go on" }];
+  const xml = reportOf("r.xml", checkClient, { passed: false, cases, stale: [] });
+  expect(xml).toContain(">the app did not go on\nIt should sign the user in (p)");
+});

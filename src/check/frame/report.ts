@@ -42,7 +42,9 @@ function junitCase({ name: checked, it }: Subject, one: CaseResult, { cases, sta
   const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
   const time = typeof lockedOutAfterMs === "number" ? ` time="${lockedOutAfterMs / 1000}"` : "";
   const open = `  <testcase classname="${xml(`check-${checked}${place}`)}" name="${xml(name)}"${time}`;
-  const detail = `${it} ${did}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
+  // Why a control says nothing is a sentence by itself.
+  const what = verdict === "unnoticed" ? `${it} ${did}` : did;
+  const detail = `${what}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
   if (isFailure(one)) {
     const message = verdict === "unnoticed" ? mustNot : did;
     return `${open}>\n    <failure type="${verdict}" message="${xml(message)}">${xml(detail)}</failure>\n  </testcase>`;
