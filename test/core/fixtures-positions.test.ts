@@ -232,8 +232,8 @@ describe("several files", () => {
       expect.stringMatching(/^a\.json:2:24 \$ /),
       "c.yml:1:10 clients must be a list, not a number",
       'c.yml:3:15 users[0].username "alice" is taken by users[0] of b.yaml',
-      'c.yml:5:12 grants[0].user there is no user "nobody"',
-      'c.yml:5:28 grants[0].client there is no client "demo"',
+      'c.yml:5:12 grants[0].user names no user that exists: "nobody"',
+      'c.yml:5:28 grants[0].client names no client that exists: "demo"',
       "d.yaml:1:1 $ the file is empty; write {} for no fixtures",
     ]);
   });

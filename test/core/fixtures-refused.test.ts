@@ -203,10 +203,13 @@ describe("what is refused", () => {
       client({ redirect_uris: [] }),
       "clients[0].redirect_uris needs an address for authorization_code, which is the default",
     ],
-    [client({ redirect_uris: undefined }), "clients[0].redirect_uris authorization_code, which is the default, needs"],
+    [
+      client({ redirect_uris: undefined }),
+      "clients[0].redirect_uris needs an address for authorization_code, which is the default",
+    ],
     [
       client({ redirect_uris: [], grant_types: ["authorization_code"] }),
-      "clients[0].redirect_uris authorization_code needs at least one",
+      "clients[0].redirect_uris needs an address for authorization_code",
     ],
     [
       client({ redirect_uris: ["http://evil.test/cb"] }),
@@ -341,12 +344,12 @@ describe("what is refused", () => {
     [{ scopes: { o: "x" } }, 'scopes.o must be an object, not "x"'],
     // Grants.
     [grant({ user: undefined }), "grants[0].user is missing"],
-    [grant({ user: "alcie" }), 'grants[0].user there is no user "alcie". Did you mean alice?'],
-    [grant({ client: "nobody" }), 'grants[0].client there is no client "nobody"'],
-    [grant({ client: "narow" }), 'grants[0].client there is no client "narow". Did you mean narrow?'],
+    [grant({ user: "alcie" }), 'grants[0].user names no user that exists: "alcie". Did you mean alice?'],
+    [grant({ client: "nobody" }), 'grants[0].client names no client that exists: "nobody"'],
+    [grant({ client: "narow" }), 'grants[0].client names no client that exists: "narow". Did you mean narrow?'],
     [
       grant({ scope: "openid oders:read" }),
-      'grants[0].scope there is no scope "oders:read". Did you mean orders:read?',
+      'grants[0].scope names no scope that exists: "oders:read". Did you mean orders:read?',
     ],
     [
       grant({ client: "narrow", scope: "openid phone orders:read" }),
@@ -377,7 +380,7 @@ describe("what is refused", () => {
     [settings({ refresh_grace: -1 }), "settings.refresh_grace is below zero"],
     [settings({ refresh_rotation: "maybe" }), 'settings.refresh_rotation is neither "on" nor "off"'],
     [settings({ login: "auto" }), 'settings.login "auto" must be one of picker, password, auto:<username>'],
-    [settings({ login: "auto:nobody" }), 'settings.login there is no user "nobody"'],
+    [settings({ login: "auto:nobody" }), 'settings.login names no user that exists: "nobody"'],
     [settings({ consent: "always" }), 'settings.consent "always" is not one of ask, skip'],
     [
       settings({ endpoints: "keyclaok" }),
@@ -478,7 +481,7 @@ describe("what is refused", () => {
       "users[0].password must be text, not a number: put it in quotes",
       "clients[0].client_secret must be text, not a list",
       'users[1].username "a" is taken by users[0]',
-      'grants[0].user there is no user "nobody"',
+      'grants[0].user names no user that exists: "nobody"',
     ]);
     expect(lines.join()).not.toMatch(/20231117|hunter2/);
   });

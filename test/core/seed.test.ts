@@ -143,7 +143,7 @@ describe("settings", () => {
     await world.add({ users: [alice] });
     await world.start({ settings: { login: "auto:alice" } });
     expect(await linesOf(world.start({ settings: { login: "auto:nobody" } }))).toEqual([
-      'f0.json:1:22 settings.login there is no user "nobody"',
+      'f0.json:1:22 settings.login names no user that exists: "nobody"',
     ]);
   });
 });

@@ -268,7 +268,7 @@ describe("which request takes it", () => {
     await expect(add({ endpoint: "token", client: "nobody", user: "alise", status: 503 })).rejects.toMatchObject({
       code: "usage",
       message:
-        'the fault was not added: client: there is no client "nobody"; user: there is no user "alise". Did you mean alice?',
+        'the fault was not added: client names no client that exists: "nobody"; user names no user that exists: "alise". Did you mean alice?',
     });
   });
 

@@ -66,7 +66,7 @@ function dangling({ users, clients, grants, sessions }: StateRecords): FoundProb
   const clientIds = new Set(clients.map(({ client_id }) => client_id));
   const missing = (path: FoundProblem["path"], what: string, id: string): FoundProblem => ({
     path,
-    message: `there is no ${what} "${id}"`,
+    message: `names no ${what} that exists: "${id}"`,
   });
   return [
     ...grants.flatMap(({ userId, clientId }, index) => [

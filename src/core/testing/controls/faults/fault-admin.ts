@@ -56,7 +56,10 @@ const problemsOf = (ctx: Context, { client, user, flaw, forge }: FaultInput): Pr
   ctx.store.read((tx) => {
     const missing = (path: string, name: string, names: readonly string[]): Problem => {
       const meant = nearest(name, names);
-      return { path, message: `there is no ${path} "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}` };
+      return {
+        path,
+        message: `names no ${path} that exists: "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}`,
+      };
     };
     const problems: Problem[] = [];
     const known = client === undefined ? undefined : tx.get("clients", client);
