@@ -11,7 +11,7 @@ import {
 } from "./resource.ts";
 
 /**
- * The requests of each vendor, as their documents show them:
+ * Composes the requests (GET, POST, PUT, PATCH, DELETE) of each vendor, as their documents show them:
  *
  * - okta: https://developer.okta.com/docs/api/openapi/okta-scim/guides/scim-20/ (users are updated by GET and PUT, deactivated by PATCH without a
  *   path). okta-put: an app whose users are deactivated, and whose groups are changed, by PUT.

@@ -6,8 +6,8 @@ import { isFailedControl, type RunResult } from "./run.ts";
 import { isOpen, staleText, sumOf, type CaseResult } from "./verdict.ts";
 
 /**
- * The result as a file: JUnit for a pipeline, Markdown for people. Both are read on terminals, too, and what an app or an API answered may have
- * characters that act there.
+ * The result as the text of a file: JUnit for a pipeline, Markdown for people. Both are read on terminals, too, and what an app or an API answered
+ * may have characters that act there.
  */
 
 /** @throws {OperationError} usage */

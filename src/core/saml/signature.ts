@@ -3,7 +3,7 @@ import type { XmlElement } from "../base/xml/parse.ts";
 import { isSigned, SignatureProblem, signedMessage, verifyQuery } from "../base/xml/verify.ts";
 import { issuerIn, reading, refuseMessage, senderIn, type Brought } from "./message.ts";
 
-/** Whether the sender of a message is proven, in its address or in itself. */
+/** Whether the sender of a message is proven, in its address or in itself. Our own messages are signed in response.ts and logout.ts. */
 
 /** A message whose signature was looked at. */
 interface Checked {

@@ -3,7 +3,10 @@ import type { Profile, ScimRequest } from "../../scim/profiles.ts";
 import { idIn, isList, noList, resourcesIn, type Resource } from "../../scim/resource.ts";
 import type { Sender } from "./sender.ts";
 
-/** Brings one user or group of an app to what it should be: finds it, or creates it, and changes it. resource-kinds.ts says what each is sent. */
+/**
+ * Brings one user or group of an app to what it should be: finds it, or creates it, and changes it. resource-kinds.ts says what each is sent, and
+ * src/scim/profiles.ts composes the requests.
+ */
 
 export type PushAction =
   "created" | "matched" | "updated" | "deactivated" | "reactivated" | "removed" | "unchanged" | "failed";

@@ -9,7 +9,10 @@ import { otherTenant } from "./other-tenant.ts";
 import { requestCases } from "./requests.ts";
 import { keysRotated, statusCase, takenCases } from "./taken.ts";
 
-/** The cases that concern an app. @param hasLogout its client has an address for LogoutRequests */
+/**
+ * The cases that concern an app. `flawCases` are the rows of core/testing/controls/faults/flaws/saml.ts.
+ * @param hasLogout its client has an address for LogoutRequests
+ */
 export const casesFor = (hasLogout: boolean): readonly Case<Attempt>[] =>
   hasLogout ? allCases : allCases.filter((one) => !logoutCases.includes(one));
 

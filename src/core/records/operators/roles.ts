@@ -1,5 +1,6 @@
 /*
- * core/records/operators: who may do what at a running server. roles.ts says what a role may do, control-tokens.ts reads the list of tokens that a team
+ * core/records/operators: who may do what at a running server. roles.ts says what a role may do, and `requireRole` in
+ * core/admin/operations/table.ts asks it before each operation. control-tokens.ts reads the list of tokens that a team
  * shares, acts.ts keeps who changed what.
  */
 import { OperationError } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 import { wrongNames } from "./flaw.ts";
 
-/** Flaws of a token that `token issue` makes: the fields of the operation, and the flags of the command. */
+/** Flaws of a token that `token issue` makes: the fields of the operation, and the flags of the command. Those of a fault: id-token.ts. */
 
 type Claims = Readonly<Record<string, unknown>>;
 

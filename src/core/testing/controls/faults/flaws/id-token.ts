@@ -1,6 +1,9 @@
 import { distance, flawsOf, leaveOut, put, wrongNames, type Apply } from "./flaw.ts";
 
-/** Flaws of the ID token. Times are relative to the token's own, because clients may have another clock. */
+/**
+ * Flaws that a fault puts into the ID token (those of `token issue`: access-token.ts). Times are relative to the token's own, because clients may
+ * have another clock.
+ */
 
 const refuse = { should: "refuse the ID token, and sign nobody in", must: "refuse" } as const;
 /** Where an app need not look. */
