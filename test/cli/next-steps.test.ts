@@ -103,7 +103,11 @@ describe("on a running server", () => {
     ["snapshots save my.snap", 'such as before-logout, not "my.snap"', "See"],
     ["issuers add a.b", 'such as tenant-a, not "a.b"', "See"],
     ["faults remove x99", 'no fault "x99"', "idp faults list"],
-    ["faults add token --client demo-ap --drop", 'names no client that exists: "demo-ap". Did you mean demo-app?', "See"],
+    [
+      "faults add token --client demo-ap --drop",
+      'names no client that exists: "demo-ap". Did you mean demo-app?',
+      "See",
+    ],
   ])("idp %s", async (words, message, hint) => {
     const ended = await idpIn(cwd, [...words.split(" "), "--json"]);
     expect(ended.stdout).toBe("");
