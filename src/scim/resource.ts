@@ -186,7 +186,7 @@ export const idIn = (resource: Resource | null): string | null => {
 export const isList = (json: Resource | null): boolean =>
   json !== null && Array.isArray(member(json, "Resources") ?? []);
 
-/** Why an answer that is none says nothing of who is there. */
+/** The problem of an answer without a ListResponse: it does not say whether a user is there. */
 export const noList = "answered no ListResponse (RFC 7644 3.4.2)";
 
 /** The resources of a ListResponse (RFC 7644 3.4.2). */
