@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../../src/check/api/attempt.ts";
 import { allCases, casesFor } from "../../src/check/api/cases/list.ts";
-import { claimsOf, headerOf } from "../../src/check/shared/jwt.ts";
+import { claimsOf, headerOf } from "../../src/check/shared/tokens.ts";
 import { runApi } from "../../src/check/api/check.ts";
 import type { RunResult } from "../../src/check/frame/run.ts";
 import { apiControlOf } from "../../src/check/api/control.ts";

@@ -6,7 +6,7 @@ import type { CheckRun, Verdicts } from "../frame/run.ts";
 import type { Case } from "../frame/verdict.ts";
 import type { ApiControl, Owner } from "./control.ts";
 import { newProofKey, proofFor, type ProofKey, type ProofParts } from "./dpop.ts";
-import { claimsOf } from "../shared/jwt.ts";
+import { claimsOf } from "../shared/tokens.ts";
 import { challengesOf } from "./judge.ts";
 
 /** What a case works with: the API, tokens, and proofs (RFC 9449). */

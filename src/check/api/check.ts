@@ -19,7 +19,7 @@ import { control, controlAgain } from "./cases/control.ts";
 import { allCases, casesFor, flagNeededBy } from "./cases/list.ts";
 import { apiControlOf } from "./control.ts";
 import { withFix } from "./fixes.ts";
-import { claimsOf, headerOf } from "../shared/jwt.ts";
+import { claimsOf, headerOf } from "../shared/tokens.ts";
 import { apiPlace } from "./place.ts";
 
 const help = `

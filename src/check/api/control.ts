@@ -4,8 +4,7 @@ import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
-import { claimsOf, headerOf } from "../shared/jwt.ts";
-import { jwksUriOf } from "../shared/published-keys.ts";
+import { claimsOf, headerOf, jwksUriOf } from "../shared/tokens.ts";
 
 /** What the cases may do at the issuer: tokens of all kinds, its users and keys, and what it was asked. */
 

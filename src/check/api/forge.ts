@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../text/json.ts";
-import { claimsOf, headerOf, requireJwt } from "../shared/jwt.ts";
+import { claimsOf, headerOf, requireJwt } from "../shared/tokens.ts";
 import { createHmac, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 
 /** Tokens that anybody can make from a good one and the published keys. */

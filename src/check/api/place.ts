@@ -6,7 +6,7 @@ import type { PlaceFlags } from "../frame/flags.ts";
 import type { Opened } from "../frame/opened.ts";
 import { otherThan, userOf } from "../frame/people.ts";
 import { onOwnServer, ownServer } from "../frame/place.ts";
-import { jwksUriOf, withPublishedKeys } from "../shared/published-keys.ts";
+import { jwksUriOf, withPublishedKeys } from "../shared/tokens.ts";
 import type { Session } from "../frame/check.ts";
 import type { ApiPeople } from "./control.ts";
 

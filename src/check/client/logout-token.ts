@@ -1,6 +1,6 @@
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
-import { signedBy } from "../shared/signed-by.ts";
+import { signedBy } from "../shared/tokens.ts";
 
 /** Logout tokens that a check sends in place of the issuer, as they are or wrong on purpose. */
 

@@ -1,7 +1,7 @@
 import { ending, whyNotBegun } from "../frame/app.ts";
 import type { Browser } from "../../client/app/visit.ts";
 import { without } from "../../text/redacted.ts";
-import { claimsOf } from "../shared/jwt.ts";
+import { claimsOf } from "../shared/tokens.ts";
 import { Problem } from "../../client/check.ts";
 import { noticed, notReached, unnoticed, works, type Finding } from "../frame/verdict.ts";
 import { findingOf, type CheckRun } from "../frame/run.ts";

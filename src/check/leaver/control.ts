@@ -10,7 +10,7 @@ import { longEnough } from "../../text/redacted.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Client } from "../../store/store.ts";
-import { signedBy } from "../shared/signed-by.ts";
+import { signedBy } from "../shared/tokens.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
 import { askerOf } from "../shared/scim-server.ts";

@@ -5,7 +5,7 @@ import type { PlaceFlags } from "../frame/flags.ts";
 import { checkAddresses } from "../frame/near.ts";
 import { anotherUser, otherThan } from "../frame/people.ts";
 import { appPlace, type CheckPlace } from "../frame/place.ts";
-import { jwksUriOf, withPublishedKeys } from "../shared/published-keys.ts";
+import { jwksUriOf, withPublishedKeys } from "../shared/tokens.ts";
 import type { Session } from "../frame/check.ts";
 
 /** The issuer of the app whose users leave: the tokens of its API are for the published keys. */

@@ -1,6 +1,6 @@
 import { works, notReached, type Case } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { claimsOf, headerOf, isJwt } from "../../shared/jwt.ts";
+import { claimsOf, headerOf, isJwt } from "../../shared/tokens.ts";
 import { answered, challengesOf, letsIn } from "../judge.ts";
 
 /** A good token. */

@@ -1,6 +1,6 @@
 import { notReached, notRequired, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { headerOf, requireJwt } from "../../shared/jwt.ts";
+import { headerOf, requireJwt } from "../../shared/tokens.ts";
 import { confused, unsigned, withEmptyFile, withoutSignature, withOtherPayload, withOwnKey } from "../forge.ts";
 import { judged, letsIn, unauthorized } from "../judge.ts";
 

@@ -1,6 +1,6 @@
 import { noticed, notReached, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { claimsOf } from "../../shared/jwt.ts";
+import { claimsOf } from "../../shared/tokens.ts";
 import { answered, challengesOf, judged, letsIn, unauthorized } from "../judge.ts";
 
 /** Only with `--needs-acr` and `--max-age`: how strongly, and how lately, the user has to have signed in (RFC 9470). */
