@@ -8,6 +8,7 @@ import { idp, launch, newFolder, type Ended } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { freePort } from "../helpers/port.ts";
 import { isRunning } from "../helpers/processes.ts";
+import { controlC, onTerminal } from "../helpers/terminal.ts";
 
 /**
  * `idp check client` with an app that it starts: the exit codes, and what is printed. On a running server: check-client-server.test.ts. What each
@@ -267,6 +268,21 @@ test.each([
   running.kill(signal);
   expect(await ended).toBe(expected);
   expect(folder.left()).toEqual([]);
+});
+
+test("a terminal shows which case runs, and keeps nothing of it", async () => {
+  const { cwd, words, env } = await appFolder();
+  const slow = ["--case", "refresh-refused", "--case", "session-fixed"];
+  const done = onTerminal(words(slow).join(" "), cwd, env, 80);
+  expect(await done.ended).toBe(0);
+  const drawn = done.written().split("\r\u001b[K");
+  expect(drawn.slice(1, -1)).toContain(`session-fixed  ${"█".repeat(15)}${"░".repeat(15)}  50 %`);
+  expect(drawn.at(-1)).not.toContain("%");
+  const stopped = onTerminal(words(slow).join(" "), cwd, env, 80);
+  await stopped.shown("50 %");
+  stopped.type(controlC);
+  expect(await stopped.ended).toBe(130);
+  expect(stopped.written().split("\r\u001b[K").at(-1)).not.toContain("%");
 });
 
 test("wrong arguments: exit 2", async () => {

@@ -53,7 +53,9 @@ export async function runCheck(
   const accepted = await acceptedOf(host, flags.accept ?? [], check, checks);
   const lookup = nearLookup(flags.allowRemote);
   const until = host.now() + flags.totalTimeout * 1000;
-  return runUntilSignal(host, async (opened) => {
+  let name = "";
+  const progress = host.screen.progress(() => name);
+  return runUntilSignal(host, progress, async (opened) => {
     const running: { app: AppProcess | null } = { app: null };
     const { result, ...added } = await run({
       ...{ check, host, opened, command, lookup },
@@ -68,7 +70,12 @@ export async function runCheck(
           leaves: (key, what) => {
             opened.leaves(key, what);
           },
+          onBegin: (one, ran, all) => {
+            ({ name } = one);
+            if (!opened.isClosed) progress.update(ran, all);
+          },
           onResult: (one) => {
+            progress.end();
             if (!opened.isClosed) host.screen.result(one, maxName);
           },
         };
@@ -87,13 +94,19 @@ export async function runCheck(
 }
 
 /** Runs a check to its end, or to a signal. What it opened is closed either way. */
-async function runUntilSignal<T>(host: Host, check: (opened: Opened) => Promise<T>): Promise<T | number> {
+async function runUntilSignal<T>(
+  host: Host,
+  progress: { readonly end: () => void },
+  check: (opened: Opened) => Promise<T>,
+): Promise<T | number> {
   const interrupted = new Promise<number>((resolve) => {
     host.onSignal(resolve);
   });
   const opened = new Opened();
   try {
     const ended = await Promise.race([interrupted, check(opened)]);
+    // Ctrl+C leaves no half of a bar on the terminal.
+    progress.end();
     const left = typeof ended === "number" ? opened.left() : null;
     if (left !== null) host.screen.say(left);
     return ended;
