@@ -93,6 +93,7 @@ const isOfApp = ({ method }: Expectation, record: KeptRequest): boolean =>
 
 const matches = (ledger: Ledger, expectation: Expectation, record: KeptRequest): boolean =>
   isOfApp(expectation, record) &&
+  after(ledger, expectation.since)(record) &&
   differences(expectation, record).length === 0 &&
   paramDifferences(ledger, expectation, record).length === 0;
 
@@ -176,9 +177,10 @@ async function inRoom(ledger: Ledger, by: Operator, wait: () => Promise<void>): 
   return wait().finally(() => counts.set(by.name, (counts.get(by.name) ?? 1) - 1));
 }
 
-/** Looks at one new request after the other: a reader may have many expectations wait, and the ledger may hold thousands of requests. */
-function untilSettled(ledger: Ledger, asked: Expectation, ms: number): Promise<void> {
+/** Looks at each new request alone: a reader may have many expectations wait, and the ledger may hold thousands that match. @param count of now */
+function untilSettled(ledger: Ledger, asked: Expectation, ms: number, count: number): Promise<void> {
   return new Promise<void>((resolve) => {
+    let matching = count;
     const end = (): void => {
       clearTimeout(timer);
       unsubscribe();
@@ -188,11 +190,8 @@ function untilSettled(ledger: Ledger, asked: Expectation, ms: number): Promise<v
     const timer = setTimeout(end, ms);
     const unsubscribe = ledger.subscribe((latest) => {
       const expectation = current(ledger, asked);
-      const isOver = isSettled(countOf(ledger, expectation, 0), expectation);
-      if (!isOver && !matches(ledger, expectation, latest)) return;
-      const all = ledger.list().filter(after(ledger, expectation.since));
-      const count = all.filter((record) => matches(ledger, expectation, record)).length;
-      if (isSettled(countOf(ledger, expectation, count), expectation)) end();
+      if (matches(ledger, expectation, latest)) matching += 1;
+      if (isSettled(countOf(ledger, expectation, matching), expectation)) end();
     });
     ledger.closing.addEventListener("abort", end);
   });
@@ -212,7 +211,7 @@ export async function expectRequests(
   const now = judge(ledger, expectation, line);
   const ms = secondsOf(expectation.within) * 1000;
   if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
-  await inRoom(ledger, by, () => untilSettled(ledger, expectation, ms));
+  await inRoom(ledger, by, () => untilSettled(ledger, expectation, ms, now.count));
   await ledger.settle();
   return judge(ledger, expectation, line);
 }
