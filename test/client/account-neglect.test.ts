@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { allCases } from "../../src/check/client/cases/list.ts";
 import { runClient } from "../../src/check/client/check.ts";
 import {
@@ -143,6 +143,15 @@ test.each([
     expect(named(await check(findsBy), "unnoticed")).toEqual(expected);
   },
 );
+
+test("a user whose e-mail is not verified has a verified one in the cases of an app that trusts verified addresses", async () => {
+  await idp.call("users.edit", { username: "alice", emailVerified: false });
+  onTestFinished(async () => void (await idp.call("users.edit", { username: "alice", emailVerified: true })));
+  const open = ["account.email-taken", "account.other-issuer", "account.email-changed"];
+  expect(named(await check("verified-email"), "unnoticed")).toEqual(open);
+  expect(named(await check("issuer-and-sub"), "noticed")).toEqual(cases);
+  expect(await idp.call("users.show", { username: "alice" })).toMatchObject({ emailVerified: false });
+});
 
 test.each([
   ["a form that is sent as multipart/form-data", () => form("/upload")],
