@@ -92,6 +92,14 @@ test("an app that does not: a line for each case, what to change, exit 6, and th
   expect(xml).toContain('<testcase classname="check-client.id-token" name="id-token.nonce-wrong">');
 });
 
+test("the sentence about the wrong person counts a fixed session, and says none only where others came for the account", async () => {
+  const fixed = await check(["--case", "session-fixed"], "careful", "session-id");
+  expect(fixed.stdout).toContain("\n1 of 3 cases let in the wrong person.\n");
+  const { stdout } = await check(["--case", "session-fixed", "--case", "refresh.sub-wrong"]);
+  expect(stdout).toMatch(/^✓ noticed +refresh\.sub-wrong/m);
+  expect(stdout).not.toContain("wrong person");
+});
+
 test("an accepted case does not fail the run; one that is noticed now is stale", async () => {
   const cases = ["--case", "id-token.nonce-wrong", "--case", "pkce-fresh"];
   const given = [

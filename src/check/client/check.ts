@@ -177,12 +177,14 @@ export async function runClient(
 
 /** Cases in which somebody gets what belongs to somebody else; two others are about the user's own account. */
 const isOfPerson = ({ name }: CaseResult): boolean =>
-  /^(?:account|refresh)\./.test(name) && !["account.email-changed", "refresh.token-kept"].includes(name);
+  /^(?:account\.|refresh\.|session-fixed$)/.test(name) &&
+  !["account.email-changed", "refresh.token-kept"].includes(name);
 
-/** Whether the app let in the wrong person; null: that was not seen. */
+/** Whether the app let in the wrong person; null: that was not seen. That it let in none is said only where others came for the account. */
 function leadOf({ cases }: RunResult): string | null {
-  const seen = cases.filter((one) => isOfPerson(one) && ["noticed", "unnoticed"].includes(one.verdict));
+  const seen = cases.filter(isOfPerson);
   const wrong = seen.filter(({ verdict }) => verdict === "unnoticed").length;
-  if (seen.length === 0) return null;
+  const isAsked = seen.some(({ name, verdict }) => name.startsWith("account.") && verdict === "noticed");
+  if (wrong === 0 && !isAsked) return null;
   return `${wrong === 0 ? "None" : wrong} of ${count(cases.length, "case")} let in the wrong person.`;
 }
