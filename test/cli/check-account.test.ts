@@ -52,6 +52,16 @@ test("an app that lets in the wrong person: who, whose, what to change, and what
   expect(stdout + readFileSync(join(cwd, "report.md"), "utf8")).not.toContain(mark);
 });
 
+test("--json: what stays in the app is in the document, without the text", async () => {
+  const { cwd, url, words } = await appFolder();
+  const flags = ["--mark", `${url}/note`, "--case", "account.email-taken", "--json"];
+  const { code, stdout } = await idp(words(flags, "email"), { cwd });
+  expect(code).toBe(6);
+  expect(JSON.parse(stdout)).toMatchObject({
+    left: [`the text of alice (${url}/note)`, expect.stringMatching(/^the account of idp-check-/)],
+  });
+});
+
 test("Ctrl+C: what stays in the app is said, too", async () => {
   const { cwd, url, words } = await appFolder();
   const flags = [

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { serve } from "../helpers/app.ts";
 import { callback } from "../helpers/client.ts";
 import { idpIn } from "../helpers/command.ts";
-import { newFolder } from "../helpers/cli.ts";
+import { launch, newFolder } from "../helpers/cli.ts";
 import { scimServer, type Weakness } from "../helpers/scim-server.ts";
 
 /** `idp check scim`: what it prints, and how it ends. What each case finds: test/client/scim-neglect.test.ts. */
@@ -86,7 +86,40 @@ test("what the app does not remove is listed", async () => {
   const { left } = JSON.parse(stdout) as { left: { username: string; state: string }[] };
   expect(left.map(({ state }) => state)).toEqual(["deactivated", "deactivated"]);
   const shown = await check(["--case", "no-token"], ["no-delete"]);
-  expect(shown.stderr).toMatch(/^idp-check-\S+@example\.com is still in the app, deactivated: /m);
+  expect(shown.stderr).toMatch(
+    /^Left in the app, deactivated, since it does not remove users: (idp-check-\S+@example\.com(, |\.\n)){2}$/m,
+  );
+});
+
+test("whom --keep keeps is listed", async () => {
+  const { code, stderr, app } = await check(["--case", "create-twice", "--profile", "okta", "--keep"]);
+  expect(code).toBe(0);
+  const [, names = ""] = /^Left in the app, as --keep says: (.+)\.$/m.exec(stderr) ?? [];
+  expect(names.split(", ").toSorted()).toEqual(
+    [...app.users.values()].map(({ userName }) => String(userName)).toSorted(),
+  );
+});
+
+test("Ctrl+C: what the app does not remove is listed, too", async () => {
+  const app = await scimServer({ weaknesses: ["no-delete"] });
+  const words = ["check", "scim", "--url", app.url, "--token-env", "SCIM_TOKEN", "--pages"];
+  const running = launch(words, { cwd: newFolder(), env: { SCIM_TOKEN: app.token } });
+  onTestFinished(() => void running.kill("SIGKILL"));
+  let stderr = "";
+  running.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  await new Promise<void>((resolve) => {
+    running.stdout.setEncoding("utf8").on("data", (text: string) => {
+      if (text.includes("okta.lookup-none")) resolve();
+    });
+  });
+  running.kill("SIGINT");
+  expect(await ended).toBe(130);
+  const [, names = ""] = /^Left in the app, deactivated, since it does not remove users: (.+)\.$/m.exec(stderr) ?? [];
+  expect(names.split(", ").toSorted()).toEqual(
+    [...app.users.values()].map(({ userName }) => String(userName)).toSorted(),
+  );
+  expect([...app.users.values()].filter(({ active }) => active !== false)).toEqual([]);
 });
 
 test("the users of the check are at example.com, or at the domain of --email-domain", async () => {

@@ -21,7 +21,6 @@ export interface Added {
   readonly remedy?: Hint | null;
   /** Members of the document. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  readonly notes?: readonly string[];
   /** The sentence that comes first. */
   readonly lead?: string | null;
 }

@@ -9,16 +9,29 @@ const timeoutMs = 10_000;
 export class Opened {
   readonly #work: (() => Promise<unknown>)[] = [];
   isClosed = false;
-  readonly #left = new Map<string, string>();
+  readonly #left = new Map<string, { readonly what: string; readonly inReport: string }>();
+  readonly #more: (() => readonly string[])[] = [];
 
-  /** Notes what stays in the app. @param key what it replaces */
-  leaves(key: string, what: string): void {
-    this.#left.set(key, what);
+  /** Notes what stays in the app. @param key what it replaces @param inReport the same without a mark */
+  leaves(key: string, what: string, inReport: string): void {
+    this.#left.set(key, { what, inReport });
   }
 
-  /** What a check created in the app, and cannot remove there; null: nothing. */
-  left(): string | null {
-    return this.#left.size === 0 ? null : `Left in the app: ${[...this.#left.values()].join(", ")}.`;
+  /** Adds sentences about what stays, as they are when they are asked for. */
+  leavesMore(sentences: () => readonly string[]): void {
+    this.#more.push(sentences);
+  }
+
+  /** What a check created in the app, and cannot remove there, in sentences. */
+  left(): readonly string[] {
+    const noted = [...this.#left.values()].map(({ what }) => what);
+    const first = noted.length === 0 ? [] : [`Left in the app: ${noted.join(", ")}.`];
+    return [...first, ...this.#more.flatMap((sentences) => sentences())];
+  }
+
+  /** What was noted, for a document that may be kept. */
+  leftInReport(): readonly string[] {
+    return [...this.#left.values()].map(({ inReport }) => inReport);
   }
 
   /** What was added last is closed first. */
@@ -37,7 +50,7 @@ export class Opened {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const close of this.#work) {
+    for (const close of this.#work.splice(0)) {
       const done = new AbortController();
       const late = delay(timeoutMs, null, { signal: done.signal }).catch(() => undefined);
       await Promise.race([close().catch(() => undefined), late]);

@@ -19,7 +19,7 @@ export const documentOf = ({ result: { passed, cases, stale }, fields = {} }: Ch
   ...fields,
 });
 
-export const notesOf = ({ result, notes = [] }: Checked): readonly string[] => [
+export const notesOf = ({ result, notes }: Checked): readonly string[] => [
   ...result.stale.map((name) => staleText(name, result.cases)),
   ...notes,
 ];

@@ -40,8 +40,8 @@ export interface CheckRun {
   readonly now: () => number;
   readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly random: (bytes: number) => string;
-  /** Notes what the check leaves in the app, which is said at the end. @param key what it replaces */
-  readonly leaves: (key: string, what: string) => void;
+  /** Notes what the check leaves in the app, which is said at the end. @param key what it replaces @param inReport the same without a mark */
+  readonly leaves: (key: string, what: string, inReport?: string) => void;
 }
 
 /** What each kind of check adds to {@link CheckRun}: its controls and its cases. */

@@ -28,6 +28,8 @@ export interface Checked extends Added {
   readonly output: readonly string[];
   /** How it ended by itself; null: it runs, or was not started here. */
   readonly ended: string | null;
+  /** What stays in the app. */
+  readonly notes: readonly string[];
 }
 
 /** Milliseconds that a case may take, beside what it has to wait for. */
@@ -67,8 +69,8 @@ export async function runCheck(
         return {
           ...{ accepted, wait, now: host.now, random: randomText, caseLimit, until },
           ...{ restart: restartOf(app, opened), startLimit: flags.timeout * 1000 },
-          leaves: (key, what) => {
-            opened.leaves(key, what);
+          leaves: (key, what, inReport = what) => {
+            opened.leaves(key, what, inReport);
           },
           onBegin: (one, ran, all) => {
             ({ name } = one);
@@ -85,10 +87,10 @@ export async function runCheck(
     if (result.cases.some(isFailedControl)) await app?.settle();
     const { report } = flags;
     if (report !== undefined) await host.write("--report", report, reportOf(report, check, result));
-    const left = opened.left();
+    const left = opened.leftInReport();
     return {
       ...{ ...added, result, output: app?.output() ?? [], ended: app?.ended() ?? null },
-      notes: [...(added.notes ?? []), ...(left === null ? [] : [left])],
+      ...{ notes: opened.left(), fields: { ...(left.length > 0 && { left }), ...added.fields } },
     };
   });
 }
@@ -107,8 +109,12 @@ async function runUntilSignal<T>(
     const ended = await Promise.race([interrupted, check(opened)]);
     // Ctrl+C leaves no half of a bar on the terminal.
     progress.end();
-    const left = typeof ended === "number" ? opened.left() : null;
-    if (left !== null) host.screen.say(left);
+    if (typeof ended === "number") {
+      const known = opened.left();
+      for (const one of known) host.screen.say(one);
+      await opened.close();
+      for (const one of opened.left().filter((line) => !known.includes(line))) host.screen.say(one);
+    }
     return ended;
   } finally {
     await opened.close();

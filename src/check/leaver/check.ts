@@ -125,12 +125,13 @@ export const checkLeaver = defineCheck({
           progress.end();
           return Promise.resolve();
         });
-        const keys: string[] = [];
+        const keys = new Set<string>();
+        opened.leavesMore(() => (keys.size === 0 ? [] : [keysText([...keys])]));
         const result = await runLeaver(
           {
             ...{ ...run, control: leaver, newBrowser, api, other, credential, admin },
             app: { start, signedIn, signedInText, signOut: null, within, lookup },
-            onKey: (username) => keys.push(username),
+            onKey: (username) => keys.add(username),
             signals: signalNames.filter((name) => cases.some(({ signal }) => signal === name)),
             isTogether: user === null,
             isSilenceNamed: [...(flags.signal ?? []), ...(flags.case ?? [])].some((name) => name.startsWith("silence")),
@@ -144,8 +145,7 @@ export const checkLeaver = defineCheck({
           cases,
         );
         progress.end();
-        const left = [...new Set(keys)];
-        return left.length === 0 ? { result } : { result, notes: [keysText(left)], fields: { keys: left } };
+        return keys.size === 0 ? { result } : { result, fields: { keys: [...keys] } };
       },
     };
   },

@@ -14,6 +14,7 @@ import { attemptsOf, type ScimCase } from "./attempt.ts";
 import { control } from "./cases/control.ts";
 import { allCases, page, plainName, usualProfiles } from "./cases/list.ts";
 import { otherTenant } from "./cases/protocol.ts";
+import type { Left } from "./people.ts";
 import { scimPlace, tokenIn } from "./place.ts";
 
 const help = `
@@ -93,10 +94,11 @@ export const checkScim = defineCheck({
         const attempts = attemptsOf({ ...run, app, otherToken, keeps, emailDomain, lookup });
         const { people } = attempts;
         await opened.add(() => people.close());
+        opened.leavesMore(() => leftTexts(people.left()));
         const result = await runScim(run, attempts, cases);
         await people.close();
-        const left = [...people.left].map(([username, state]) => ({ username, state }));
-        return { result, notes: left.map(leftText), ...(left.length > 0 && { fields: { left } }) };
+        const left = people.left().map(({ name, state }) => ({ username: name, state }));
+        return left.length === 0 ? { result } : { result, fields: { left } };
       },
     };
   },
@@ -148,8 +150,16 @@ function wantedCases({ case: named, profile, pages, otherTokenEnv }: ScimFlags):
   return casesOf(names, allCases, [control.name]);
 }
 
-/** A user whom the app did not remove. */
-const leftText = ({ username, state }: { readonly username: string; readonly state: string }): string =>
-  state === "deactivated"
-    ? `${username} is still in the app, deactivated: the app does not remove users.`
-    : `${username} is still in the app, active: the app neither removes nor deactivates users.`;
+/** Why the users are in the app, by their state there. */
+const reasons: Readonly<Record<Left["state"], string>> = {
+  deactivated: "deactivated, since it does not remove users",
+  active: "active, since it neither removes nor deactivates users",
+  kept: "as --keep says",
+};
+
+/** A sentence for each state. */
+const leftTexts = (left: readonly Left[]): readonly string[] =>
+  Object.entries(reasons).flatMap(([state, why]) => {
+    const names = left.filter((one) => one.state === state).map(({ name }) => name);
+    return names.length === 0 ? [] : [`Left in the app, ${why}: ${names.join(", ")}.`];
+  });

@@ -42,6 +42,12 @@ export interface PeopleOptions {
   readonly emailDomain: string;
 }
 
+/** A user who stays in the app. */
+export interface Left {
+  readonly name: string;
+  readonly state: "deactivated" | "active" | "kept";
+}
+
 export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions) {
   /** Ids there, with the names. */
   const users = new Map<string, string>();
@@ -49,7 +55,7 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
   /** Names that were sent, and whose ids no answer said. */
   const lostUsers = new Set<string>();
   const lostGroups = new Set<string>();
-  const left = new Map<string, "deactivated" | "active">();
+  const left = new Map<string, Left["state"]>();
   const sent = new Set<Promise<unknown>>();
   let isClosed = false;
 
@@ -135,8 +141,12 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
   const newAddress = (): string => `${newName().toLowerCase()}@${emailDomain}`;
   return {
     ...{ newName, newAddress, remove, removeAll },
-    /** The names of users whom the app did not remove, and who are deactivated there, or are not. */
-    left: left as ReadonlyMap<string, "deactivated" | "active">,
+    /** The users who stay in the app, once nobody is created any more. */
+    left(): readonly Left[] {
+      if (!isClosed) return [];
+      const kept = keeps ? [...users.values()].filter((name) => !left.has(name)) : [];
+      return [...left, ...kept.map((name) => [name, "kept"] as const)].map(([name, state]) => ({ name, state }));
+    },
     /** A new user as a client sends it. */
     attributes: (more: Attributes = {}): Attributes => {
       const userName = newAddress();

@@ -26,7 +26,7 @@ interface Around {
   readonly signedIn: string;
   readonly random: (bytes: number) => string;
   /** Is told where a text stays. */
-  readonly leaves: (key: string, what: string) => void;
+  readonly leaves: (key: string, what: string, inReport?: string) => void;
 }
 
 const maxRedirects = 10;
@@ -146,7 +146,7 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
       const why = await write(browser, mark);
       if (why !== null) return why;
       marks.push(mark);
-      leaves("mark", `the text "${mark}" of ${user} (${place.mark.url})`);
+      leaves("mark", `the text "${mark}" of ${user} (${place.mark.url})`, `the text of ${user} (${place.mark.url})`);
       if (await hasMark(browser, mark)) return { value: mark, what: `the text of ${user}` };
       return `--show: ${place.show} does not show ${user} the text that --mark wrote: name an address that does with --show`;
     },

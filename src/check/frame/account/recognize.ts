@@ -9,7 +9,7 @@ export interface AccountCheck extends SignsIn {
   /** Null: it is not known what the app shows to one account alone. */
   readonly probe: Probe | null;
   /** Notes what stays in the app. @param key what it replaces */
-  readonly leaves: (key: string, what: string) => void;
+  readonly leaves: (key: string, what: string, inReport?: string) => void;
 }
 
 /** The other user of the control. */
