@@ -162,7 +162,7 @@ describe("fixtures", () => {
     ["roles", "x", { x: ["admin"] }, "must be a list of objects (RFC 7643 4.1.2)"],
     ["name", "x", { x: "Alice" }, "must be an object (RFC 7643 4.1.1)"],
     ["enterprise:manager", "x", { x: { value: "7" } }, "must be a username"],
-    ["enterprise:manager", "x", { x: "nobody" }, 'names no user that exists, "nobody"'],
+    ["enterprise:manager", "x", { x: "nobody" }, 'names no user that exists: "nobody"'],
   ])("%s: %s is refused", async (path, claim, claims, words) => {
     expect(await scim({ [path]: claim }, claims)).toEqual([expect.stringContaining(words)]);
   });

@@ -31,6 +31,10 @@ export const typoOf = (sent: string, registered: readonly string[]): string | un
     .filter((value) => Math.abs(value.length - sent.length) <= 2 && distance(sent, value) <= 2)
     .toSorted((one, other) => distance(sent, one) - distance(sent, other))[0];
 
+/** The problem of a field that names nothing. @param meant what it may have meant */
+export const unknownName = (what: string, name: string, meant?: string): string =>
+  `names no ${what} that exists: "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}`;
+
 /** "Did you mean alice? …" in front of the next step, where something is near. */
 export function didYouMean(given: string, candidates: Iterable<string>, nextStep: string | Hint): Hint {
   const found = nearest(given, candidates);

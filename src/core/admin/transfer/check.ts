@@ -3,6 +3,7 @@ import { createPrivateKey } from "node:crypto";
 import { collections, type Key, type User } from "../../../store/store.ts";
 import type { JsonObject } from "../../../text/json.ts";
 import type { FoundProblem } from "../../base/fixture-files/problems.ts";
+import { unknownName } from "../../base/nearest.ts";
 import type { DeadEras, Past } from "../../base/era.ts";
 import { stateCollections, type StateRecords } from "../../testing/state/state.ts";
 
@@ -66,7 +67,7 @@ function dangling({ users, clients, grants, sessions }: StateRecords): FoundProb
   const clientIds = new Set(clients.map(({ client_id }) => client_id));
   const missing = (path: FoundProblem["path"], what: string, id: string): FoundProblem => ({
     path,
-    message: `names no ${what} that exists: "${id}"`,
+    message: unknownName(what, id),
   });
   return [
     ...grants.flatMap(({ userId, clientId }, index) => [

@@ -2,7 +2,7 @@ import type { Context } from "../../../context.ts";
 import { OperationError, type Problem, problemText } from "../../../base/errors.ts";
 import { readSource, type AnyFixtures } from "../../../base/fixture-files/source.ts";
 import { isObject, type JsonObject } from "../../../../text/json.ts";
-import { nearest } from "../../../base/nearest.ts";
+import { nearest, unknownName } from "../../../base/nearest.ts";
 import { delayOf, errorCodeOf, hasOwnResponse, type Fault, type FaultInput, type Effects } from "./faults.ts";
 import type { Client, User } from "../../../../store/store.ts";
 import { nameIdOf, samlOf } from "../../../records/service-providers/provider.ts";
@@ -54,13 +54,10 @@ export async function addFault(ctx: Context, input: FaultInput, by?: string): Pr
 
 const problemsOf = (ctx: Context, { client, user, flaw, forge }: FaultInput): Promise<readonly Problem[]> =>
   ctx.store.read((tx) => {
-    const missing = (path: string, name: string, names: readonly string[]): Problem => {
-      const meant = nearest(name, names);
-      return {
-        path,
-        message: `names no ${path} that exists: "${name}"${meant === undefined ? "" : `. Did you mean ${meant}?`}`,
-      };
-    };
+    const missing = (path: string, name: string, names: readonly string[]): Problem => ({
+      path,
+      message: unknownName(path, name, nearest(name, names)),
+    });
     const problems: Problem[] = [];
     const known = client === undefined ? undefined : tx.get("clients", client);
     const message = flawProblem(flaw, known);
