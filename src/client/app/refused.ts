@@ -37,7 +37,10 @@ const kinds: Readonly<Record<string, string>> = {
 /** Where a sign-in begins that no page of idp has shown yet. */
 const first = ["authorize", "par", "saml_sso", "saml_start"];
 
-const isRefused = ({ endpoint, error, status }: RecordOfRequest): boolean =>
+/** "token request", "AuthnRequest". */
+export const requestName = (endpoint: string): string => kinds[endpoint] ?? `${endpoint.replaceAll("_", " ")} request`;
+
+export const isRefused = ({ endpoint, error, status }: RecordOfRequest): boolean =>
   endpoint !== "none" && (error !== null || status >= 400);
 
 /** Whether this browser sent it: a page has an address of its own, and a first request its parameters. */
@@ -77,7 +80,7 @@ function refusedBy({ endpoint, reason, rule, fix, status, flow, id, parameters }
   const { message = `the answer was ${status}`, parameter = "" } = reason ?? {};
   const given = parameters[parameter];
   return {
-    what: `the ${kinds[endpoint] ?? `${endpoint.replaceAll("_", " ")} request`} was refused`,
+    what: `the ${requestName(endpoint)} was refused`,
     rule: rule === null ? message : `${message} (${rule})`,
     given: typeof given === "string" ? `${parameter}=${given}` : null,
     fix,

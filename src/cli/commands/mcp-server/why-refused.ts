@@ -1,3 +1,4 @@
+import { isRefused, requestName } from "../../../client/app/refused.ts";
 import type { Hint } from "../../../core/base/hint.ts";
 import type { RequestRecord } from "../../../core/testing/ledger/request-json.ts";
 import { OperationError } from "../../../core/base/errors.ts";
@@ -8,9 +9,6 @@ import { isKnownWord, knownWords, quotes, recordApart, said, warning, type Known
 import type { Session } from "./tool.ts";
 
 /** Why the last request was refused, and what repairs it; for an agent, who may be told lies by whoever sent the request. */
-
-const isRefused = ({ endpoint, error, status }: RequestRecord): boolean =>
-  endpoint !== "none" && (error !== null || status >= 400);
 
 /** What lets in something that was not let in before, by the flag of its command. */
 const lettingIn: readonly (readonly [flag: RegExp, what: string])[] = [
@@ -78,13 +76,6 @@ function toolFor(command: readonly string[], client: JsonObject | null): JsonObj
   }
   return null;
 }
-
-const words: Readonly<Record<string, string>> = {
-  authorize: "authorization request",
-  par: "pushed authorization request",
-  userinfo: "UserInfo request",
-  saml_sso: "AuthnRequest",
-};
 
 /** What the parameter that is wrong was sent as; else the first ones. */
 function givenIn({ reason, parameters }: RequestRecord): JsonObject {
@@ -155,9 +146,8 @@ export async function whyRefused({ call, line }: Session, flow: string | undefin
     more: line(["idp", "open", record.flow ?? record.id]),
     from_request: { given: said(givenIn(record)), ...from_request, fix: said(quoting ?? undefined) },
   };
-  const kind = words[record.endpoint] ?? `${record.endpoint.replaceAll("_", " ")} request`;
   const lines = [
-    `The ${kind} ${record.id} was refused with ${record.status}${record.rule === null ? "" : `, by ${record.rule}`}.`,
+    `The ${requestName(record.endpoint)} ${record.id} was refused with ${record.status}${record.rule === null ? "" : `, by ${record.rule}`}.`,
     ...(fix === null ? [] : [`Fix: ${fix}`]),
     ...(data.command === null ? [] : [`Command: ${data.command}`]),
     ...(ask === null ? [] : [`Needs a person: ${ask}`]),
