@@ -66,6 +66,12 @@ const inDocument = ({ client_id: url }: Client): Hint => ({
   letsIn: "this client",
 });
 
+/** @param issuer its address, or words for it */
+export const trustIssuer = (issuer: string): Hint => ({
+  text: `add ${issuer} to trusted_issuers in the settings of a fixture file`,
+  letsIn: "this issuer",
+});
+
 /** Registers one more URI by these flags; if that URI cannot be registered, shows those that are. */
 function addUri(client: Client, uri: string, registered: readonly string[], flags: Flags): Hint {
   if (client.fromDocument === true) return inDocument(client);

@@ -4,6 +4,7 @@ import { assertionAlgorithms } from "./clients.ts";
 import type { Context } from "../../context.ts";
 import { OAuthError, type Guidance } from "../../base/errors.ts";
 import { commandOn } from "../../base/hint.ts";
+import { trustIssuer } from "../fix-commands.ts";
 import { expired, JwtProblem, problemOf, needsExtension, readJws } from "../keys/jws.ts";
 import type { JwkSet } from "../keys/keys.ts";
 
@@ -59,13 +60,7 @@ export async function verifyFederated(
   if (trusted === null) {
     throw refuse(
       `the keys of ${entry.issuer} are not known: it is not in the setting trusted_issuers with accepts: workload`,
-      {
-        rule: "RFC 7523 3",
-        fix: {
-          text: `add ${entry.issuer} to trusted_issuers in the settings of a fixture file`,
-          letsIn: "this issuer",
-        },
-      },
+      { rule: "RFC 7523 3", fix: trustIssuer(entry.issuer) },
     );
   }
   try {

@@ -4,7 +4,7 @@ import { assertionAlgorithms } from "../../../records/clients/clients.ts";
 import type { Context } from "../../../context.ts";
 import { useOnce } from "../../../base/era.ts";
 import { OAuthError, type Guidance } from "../../../base/errors.ts";
-import { addScopes } from "../../../records/fix-commands.ts";
+import { addScopes, trustIssuer } from "../../../records/fix-commands.ts";
 import { findGrant, recordGrant } from "../../../sign-in/grants/grants.ts";
 import { expired, JwtProblem, problemOf, quoted, timeProblem, type Jws } from "../../../records/keys/jws.ts";
 import { tokenTypes } from "../../../records/keys/signer.ts";
@@ -73,10 +73,7 @@ export async function acceptIdJag(
     const isOwn = iss === ctx.issuer ? ": an issuer of the same records is never trusted" : "";
     throw refuseAssertion(
       `its issuer is ${quoted(iss)}, which setting trusted_issuers does not accept for id-jag${isOwn}`,
-      {
-        rule: "RFC 7523 3",
-        fix: { text: "add the issuer to trusted_issuers in the settings of a fixture file", letsIn: "this issuer" },
-      },
+      { rule: "RFC 7523 3", fix: trustIssuer("the issuer") },
     );
   }
   const idJag = await verifyIdJag(ctx, authenticated, trusted, request).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { Client } from "../../../../store/store.ts";
 import { verifyWorkloadToken } from "../../../records/clients/federated.ts";
+import { trustIssuer } from "../../../records/fix-commands.ts";
 import type { Context } from "../../../context.ts";
 import { OAuthError } from "../../../base/errors.ts";
 import { problemOf, quoted, readJws, type Jws } from "../../../records/keys/jws.ts";
@@ -57,10 +58,7 @@ async function acceptWorkload(ctx: Context, assertion: string, { header, payload
         : `its issuer is ${quoted(iss)}, which is not in the setting trusted_issuers with accepts: workload`,
       isOther
         ? { rule: "RFC 8725 3.11", fix: "send the ID-JAG, not another token of that issuer" }
-        : {
-            rule: "RFC 7523 3",
-            fix: { text: "add the issuer to trusted_issuers in the settings of a fixture file", letsIn: "this issuer" },
-          },
+        : { rule: "RFC 7523 3", fix: trustIssuer("the issuer") },
     );
   }
   try {
