@@ -88,7 +88,7 @@ interface Exchange {
   readonly req: Request;
   readonly res: Response;
   readonly request: FaultRequest;
-  /** The effects of the faults that it took. */
+  /** The faults that it took. */
   readonly taken: Fault[];
 }
 

@@ -160,7 +160,8 @@ export function faultProblems(fault: FaultInput): readonly FaultProblem[] {
   }
   for (const [field, names] of Object.entries(endpointsOf) as [keyof FaultInput, readonly string[]][]) {
     if (has(field) && !names.includes(fault.endpoint)) {
-      const why = names.length > 2 ? "no request there names one" : `it is for ${names.join(" and ")} alone`;
+      const isName = field === "client" || field === "user";
+      const why = isName ? "no request there names one" : `it is for ${names.join(" and ")} alone`;
       add(field, `has no effect at ${fault.endpoint}: ${why}`);
     }
   }
