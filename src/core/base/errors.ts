@@ -83,7 +83,7 @@ export const refusalOf = ({
   rule,
   fix,
   mismatch = null,
-  parameter = mismatch?.parameter,
+  parameter,
 }: Pick<Guidance, "fix"> & {
   readonly code?: string | null;
   readonly message: string;
