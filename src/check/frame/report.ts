@@ -42,11 +42,10 @@ function junitCase({ name: checked, it }: Subject, one: CaseResult, { cases, sta
   const place = name.includes(".") ? `.${name.replace(/\..*/, "")}` : "";
   const time = typeof lockedOutAfterMs === "number" ? ` time="${lockedOutAfterMs / 1000}"` : "";
   const open = `  <testcase classname="${xml(`check-${checked}${place}`)}" name="${xml(name)}"${time}`;
-  // Why a control says nothing is a sentence by itself.
-  const what = verdict === "unnoticed" ? `${it} ${did}` : did;
-  const detail = `${what}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
   if (isFailure(one)) {
-    const message = verdict === "unnoticed" ? mustNot : did;
+    // Why a control says nothing is a sentence by itself.
+    const [message, what] = verdict === "unnoticed" ? [mustNot, `${it} ${did}`] : [did, did];
+    const detail = `${what}\nIt should ${should} (${paragraph})\nChange: ${fix}`;
     return `${open}>\n    <failure type="${verdict}" message="${xml(message)}">${xml(detail)}</failure>\n  </testcase>`;
   }
   if (stale.includes(name))

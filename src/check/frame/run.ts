@@ -59,8 +59,8 @@ interface Suite<A> {
   readonly didLast: string;
   /** What a case works with. @param over aborted when the time of the case is up: from then on it must change nothing */
   readonly begin: (one: Case<A>, verdicts: Verdicts, over: AbortSignal) => A | Promise<A>;
-  /** Changes what is said of a case. */
-  readonly reword?: (finding: Finding) => Finding;
+  /** Takes out of a text the secrets that the app knows: it may repeat them wherever it likes. */
+  readonly clean?: (text: string) => string;
   /** Removes what a case left behind. @returns why the app or the API does not answer any more, or null */
   readonly tidy: (one: Case<A>) => Promise<string | null>;
 }
@@ -84,7 +84,7 @@ const ended = "the whole check may take no longer: see --total-timeout";
 const timeIsUp: Stop = { why: ended, rest: ended };
 
 export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunResult> {
-  const { control, alsoFirst = [], cases, last } = suite;
+  const { control, alsoFirst = [], cases, last, clean = (text) => text } = suite;
   const results: CaseResult[] = [];
   const verdicts = new Map<string, Verdict>();
   const isOver = (): boolean => run.now() >= run.until;
@@ -159,7 +159,7 @@ export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunRe
     const reason = finding.verdict === "unnoticed" ? run.accepted.get(name) : undefined;
     const result = {
       // What an app answered, or the address that it was asked at, may have a code or a token in it.
-      ...{ name, mustNot, should, paragraph, fix, ...finding, did: redacted(finding.did) },
+      ...{ name, mustNot, should, paragraph, fix, ...finding, did: redacted(clean(finding.did)) },
       ...(reason !== undefined && { accepted: reason }),
     };
     results.push(result);
@@ -208,7 +208,7 @@ async function inTime<A>(run: CheckRun, suite: Suite<A>, one: Case<A>, verdicts:
   const limit = Math.min(own, left);
   const over = new AbortController();
   const done = new AbortController();
-  const tried = tryOne(suite, one, verdicts, over.signal).catch(findingOf).then(suite.reword);
+  const tried = tryOne(suite, one, verdicts, over.signal).catch(findingOf);
   const late = delay(limit, null, { signal: done.signal }).then(() => {
     over.abort();
     return notReached(left < own ? ended : `the case did not end within ${Math.ceil(limit / 1000)} s`);

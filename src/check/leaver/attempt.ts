@@ -96,11 +96,8 @@ export class LeaverAttempt {
     return this.run.control.missing(signal);
   }
 
-  /** An app may repeat the token of its SCIM server, or a key, wherever it likes. */
-  reword = (finding: Finding): Finding => ({
-    ...finding,
-    did: without([...this.run.control.secrets, ...this.#keys])(finding.did),
-  });
+  /** The token of the app's SCIM server, the client's secret and the keys of users. */
+  clean = (text: string): string => without([...this.run.control.secrets, ...this.#keys])(text);
 
   control(): Promise<Finding> {
     return this.#signIns.control();

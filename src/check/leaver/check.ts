@@ -164,7 +164,7 @@ export async function runLeaver(run: LeaverRun, cases: readonly LeaverCase[]): P
         broken: "the app does not sign in any more",
         didLast: "signed in at the end too",
         begin: () => attempt,
-        reword: attempt.reword,
+        clean: attempt.clean,
         tidy: () => Promise.resolve(null),
       },
     );

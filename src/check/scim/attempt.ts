@@ -5,7 +5,7 @@ import { idIn, type Attributes } from "../../scim/resource.ts";
 import { isGood, secretsOf, type ScimToken } from "../../scim/sending.ts";
 import { without } from "../../text/redacted.ts";
 import type { CheckRun, Verdicts } from "../frame/run.ts";
-import type { Case, Finding } from "../frame/verdict.ts";
+import type { Case } from "../frame/verdict.ts";
 import { answered } from "./judge.ts";
 import { askerOf, type Reply, type ScimApp } from "../shared/scim-server.ts";
 import { each, peopleOf, type PeopleOptions } from "./people.ts";
@@ -87,8 +87,7 @@ export function attemptsOf(run: ScimRun) {
         remove: inTime(people.remove),
       };
     },
-    /** An app may repeat the token wherever it likes. */
-    reword: (finding: Finding): Finding => ({ ...finding, did: clean(finding.did) }),
+    clean,
     async tidy(): Promise<null> {
       await people.removeAll(known.stays?.id ?? null);
       return null;
