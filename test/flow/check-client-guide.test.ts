@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkGuide, pipelineCommand } from "../helpers/check-guide.ts";
+import { checkGuide, leftOut, pipelineCommand } from "../helpers/check-guide.ts";
 import { idp, newFolder } from "../helpers/cli.ts";
 import { freePort } from "../helpers/port.ts";
 import { repository } from "../helpers/readme.ts";
@@ -78,6 +78,10 @@ test("the table has the installed versions, and names cases", () => {
     ) as { readonly version: string };
     expect(version, library).toBe(installed);
   }
+});
+
+test("every case is in the guide", () => {
+  expect(leftOut(guide, allCases)).toEqual([]);
 });
 
 test("every app of the examples is a program that can be read", () => {
