@@ -146,7 +146,9 @@ test.each([
 
 test("a user whose e-mail is not verified has a verified one in the cases of an app that trusts verified addresses", async () => {
   await idp.call("users.edit", { username: "alice", emailVerified: false });
-  onTestFinished(async () => void (await idp.call("users.edit", { username: "alice", emailVerified: true })));
+  onTestFinished(async () => {
+    await idp.call("users.edit", { username: "alice", emailVerified: true });
+  });
   const open = ["account.email-taken", "account.other-issuer", "account.email-changed"];
   expect(named(await check("verified-email"), "unnoticed")).toEqual(open);
   expect(named(await check("issuer-and-sub"), "noticed")).toEqual(cases);
@@ -193,7 +195,7 @@ test("an app about which nothing is known, that shows nothing, or the same to ev
   const nothing = { ...form("/note"), show: `${url}/me` } as AccountPlace;
   expect(await whyOf({ place: nothing })).toMatchObject({
     verdict: "not-reached",
-    did: expect.stringContaining("name an address that does with --show") as string,
+    did: `--show: ${url}/me does not show alice the text that --mark wrote into the field note: name the right field with --mark-field, or an address that shows it with --show`,
   });
   expect(await whyOf({ config: { isShared: true } })).toMatchObject({
     verdict: "not-reached",

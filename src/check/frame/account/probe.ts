@@ -30,6 +30,8 @@ interface Around {
 }
 
 const maxRedirects = 10;
+/** Letters of a field's name that are shown. */
+const maxName = 60;
 /** Letters of a mark: so many are on no page by chance. */
 const markLength = 12;
 
@@ -88,8 +90,9 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
     return all;
   }
 
-  async function write(browser: Browser, mark: string): Promise<string | null> {
-    if (place.kind !== "mark") return null;
+  /** @returns the field of the form that has the mark now, or null where it is no form; a text where that is not possible: why */
+  async function write(browser: Browser, mark: string): Promise<{ readonly field: string | null } | string> {
+    if (place.kind !== "mark") return { field: null };
     const headers = await headersFor(browser, place.headers);
     if (place.mark.kind === "request") {
       const request = requestWith(place.mark, mark);
@@ -100,7 +103,7 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
         { ...request, headers: { accept: "application/json", origin, ...copied, ...headers } },
         null,
       );
-      return whyRefused(reply, request.method);
+      return whyRefused(reply, request.method) ?? { field: null };
     }
     const { url, field: named } = place.mark;
     const page = await pageOf(browser, "--mark", get(url, headers));
@@ -112,7 +115,7 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
       const reply = await browser.request({ ...sent, headers }, page.url);
       const then = redirectOf(reply);
       if (then !== null && isSignIn(then.url)) return "--mark: the form leads to sign in";
-      return whyRefused(reply, "POST");
+      return whyRefused(reply, "POST") ?? { field };
     }
     return named === null
       ? `--mark: no form of ${url} has method POST and an empty field for text; name the field with --mark-field NAME`
@@ -143,12 +146,15 @@ export function probeOf(place: AccountPlace, around: Around): Probe {
           : { value, what: `the account of ${user}` };
       }
       const mark = newMark(random);
-      const why = await write(browser, mark);
-      if (why !== null) return why;
+      const written = await write(browser, mark);
+      if (typeof written === "string") return written;
       marks.push(mark);
       leaves("mark", `the text "${mark}" of ${user} (${place.mark.url})`, `the text of ${user} (${place.mark.url})`);
       if (await hasMark(browser, mark)) return { value: mark, what: `the text of ${user}` };
-      return `--show: ${place.show} does not show ${user} the text that --mark wrote: name an address that does with --show`;
+      const lacks = `--show: ${place.show} does not show ${user} the text that --mark wrote`;
+      return written.field === null
+        ? `${lacks}: name an address that does with --show`
+        : `${lacks} into the field ${written.field.slice(0, maxName)}: name the right field with --mark-field, or an address that shows it with --show`;
     },
     async isSame(browser, { value }) {
       if (place.kind === "mark") return hasMark(browser, value);
