@@ -1,5 +1,5 @@
 import type { ScimRequest } from "./profiles.ts";
-import { cut } from "../text/redacted.ts";
+import { cut, cutBetween } from "../text/redacted.ts";
 import type { Resource } from "./resource.ts";
 
 /** What every sender of these requests has to do: say who asks, keep the token out of what it shows, and send again what was refused for now. */
@@ -97,7 +97,7 @@ const maxLength = 300;
 /** Somebody else's text on one line. */
 const tidy = (text: string): string =>
   // eslint-disable-next-line no-control-regex
-  cut(text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").trim(), maxLength);
+  cutBetween(text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").trim(), maxLength);
 
 /** "invalidValue: 'active' must be a boolean", of an error (RFC 7644 3.12), or why an answer cannot be used; null: it does not say. */
 export function detailOf({ status, json, problem }: ScimResponse): string | null {

@@ -12,6 +12,10 @@ export const ownText = (text: string): string => (text.length < minSlice ? text 
 export const cut = (text: string, maxLength: number): string =>
   ownText(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text);
 
+/** The same, between two words. Half of a secret would stay where the whole one is taken out. */
+export const cutBetween = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${ownText(text.slice(0, maxLength).replace(/[^\s"'<>,;]*$/, ""))}…` : text;
+
 /** The text without these characters at its end. A pattern such as `0+$` would try each of them in turn, and take quadratic time. */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length;

@@ -22,9 +22,12 @@ const { app, idp, turn } = await hostileApp(({ url }) => ({
 const cwd = newFolder(afterAll);
 const key = "a-key-of-the-app-for-one-user";
 
+/** Somebody's words in which the key begins before their 300th character, where they are cut. */
+const detail = (authorization: string): string => `refused ${authorization} and ${key} `.padEnd(290, "x ") + key;
+
 test("neither is on the terminal, in JSON or in a report", async () => {
   directory.hook = ({ method, authorization = "" }) =>
-    method === "PATCH" ? { status: 400, body: { detail: `refused ${authorization} and ${key}` } } : null;
+    method === "PATCH" ? { status: 400, body: { detail: detail(authorization) } } : null;
   turn({
     answers: (path) =>
       path === "/key" ? { status: 200, body: JSON.stringify({ key }) } : path === "/api" ? { status: 200 } : null,
@@ -38,5 +41,6 @@ test("neither is on the terminal, in JSON or in a report", async () => {
     told.push(stdout, stderr, flags[0] === "--report" ? readFileSync(join(cwd, flags[1] ?? ""), "utf8") : "");
   }
   expect(told.join("\n")).toContain("refused Bearer");
-  for (const secret of [directory.token, key]) expect(told.filter((text) => text.includes(secret))).toEqual([]);
+  for (const secret of [directory.token, key.slice(0, 8)])
+    expect(told.filter((text) => text.includes(secret))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { LookupFunction } from "node:net";
 import type { AuthorizationResponse, Browser, Visit } from "../../client/app/visit.ts";
 import { onlyForm, visibleText } from "../../client/app/html.ts";
-import { redacted } from "../../text/redacted.ts";
+import { cutBetween, redacted } from "../../text/redacted.ts";
 import type { Recorded } from "./idp.ts";
 import { noticed, notReached, type Finding, isFinding } from "./verdict.ts";
 
@@ -73,7 +73,7 @@ export function wrote({ end }: Visit): string {
   if (end.kind !== "page" || end.status < 400) return "";
   const text = redacted(visibleText(end.text));
   if (text === "") return "";
-  return `: ${JSON.stringify(text.length > maxSaid ? `${text.slice(0, maxSaid)}…` : text)}`;
+  return `: ${JSON.stringify(cutBetween(text, maxSaid))}`;
 }
 
 /** Why a sign-in never came to its response; null: it did. */

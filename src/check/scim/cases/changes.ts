@@ -11,6 +11,7 @@ import {
 } from "../../../scim/profiles.ts";
 import { enterpriseSchema, managerPath, workEmail } from "../../../scim/paths.ts";
 import { attributesIn, idIn, resourcesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
+import { cutBetween } from "../../../text/redacted.ts";
 import { notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, Person, ScimCase } from "../attempt.ts";
@@ -92,7 +93,7 @@ export async function readBack(
   }
   if (missed.length > 0) {
     const shown = missed.map((path) => `${names([path])} reads back as ${JSON.stringify(after[path] ?? null)}`);
-    return unnoticed(`${answered(reply)}, and ${shown.join(", ").slice(0, 300)}`);
+    return unnoticed(`${answered(reply)}, and ${cutBetween(shown.join(", "), 300)}`);
   }
   const lost = Object.keys(before).filter(
     (path) => !Object.hasOwn(change, path) && !derived.includes(path) && !same(after[path], before[path]),

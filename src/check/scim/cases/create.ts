@@ -1,6 +1,7 @@
 import { isGood } from "../../../scim/sending.ts";
 import { deleteUser, type Profile } from "../../../scim/profiles.ts";
 import { attributesIn, idIn, valueAt } from "../../../scim/resource.ts";
+import { cutBetween } from "../../../text/redacted.ts";
 import { noticed, notReached, notRequired, unnoticed, works } from "../../frame/verdict.ts";
 import type { ScimCase } from "../attempt.ts";
 import { answered, failure, notDone } from "../judge.ts";
@@ -134,7 +135,7 @@ const createInactive = (profile: Profile): ScimCase => ({
     const shown = valueAt(there, "active");
     return shown === false
       ? works("created the user inactive")
-      : unnoticed(`${answered(reply)}, and active reads back as ${JSON.stringify(shown ?? null).slice(0, 100)}`);
+      : unnoticed(`${answered(reply)}, and active reads back as ${cutBetween(JSON.stringify(shown ?? null), 100)}`);
   },
 });
 

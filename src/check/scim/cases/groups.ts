@@ -11,6 +11,7 @@ import {
 } from "../../../scim/profiles.ts";
 import { idIn, membersIn, valueAt } from "../../../scim/resource.ts";
 import { Problem } from "../../../client/check.ts";
+import { cutBetween } from "../../../text/redacted.ts";
 import {
   noticed,
   notReached,
@@ -85,7 +86,7 @@ async function wrongAfter(attempt: Attempt, group: Group, wanted: readonly strin
   const members = membersIn(there) ?? [];
   if (!sameMembers(members, wanted)) return `the group ${count(members)}, and must have ${wanted.length}`;
   const shown = valueAt(there, "displayName");
-  return shown === name ? null : `displayName reads back as ${JSON.stringify(shown ?? null).slice(0, 100)}`;
+  return shown === name ? null : `displayName reads back as ${cutBetween(JSON.stringify(shown ?? null), 100)}`;
 }
 
 /** @param basis the case without which this one says nothing */

@@ -1,6 +1,7 @@
 import { isGood } from "../../../scim/sending.ts";
 import { listUsers, lookUpUser, type Profile } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn, valueAt, type Resource } from "../../../scim/resource.ts";
+import { cutBetween } from "../../../text/redacted.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
@@ -58,7 +59,7 @@ const lookupNone = (profile: Profile): ScimCase => ({
     if (!isGood(reply)) return notDone(reply, answerList) ?? notReached(answered(reply));
     const total = reply.json?.["totalResults"];
     if (total === 0 && resourcesIn(reply.json).length === 0) return works("answered 200 with totalResults 0");
-    const shown = total === undefined ? "no totalResults" : `totalResults ${JSON.stringify(total).slice(0, 100)}`;
+    const shown = total === undefined ? "no totalResults" : `totalResults ${cutBetween(JSON.stringify(total), 100)}`;
     return unnoticed(`answered 200 with ${shown}`, readFilter);
   },
 });
@@ -158,7 +159,7 @@ const lookupInactive = (profile: Profile): ScimCase => ({
     const active = valueAt(one, "active");
     return active === false
       ? works("found the user, inactive")
-      : unnoticed(`found the user with active ${JSON.stringify(active ?? null).slice(0, 100)}`);
+      : unnoticed(`found the user with active ${cutBetween(JSON.stringify(active ?? null), 100)}`);
   },
 });
 
