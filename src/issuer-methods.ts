@@ -78,7 +78,7 @@ export interface IssuerMethods {
   readonly scim: {
     /**
      * Sends what differs from the last push. Without a client, it pushes to each one that has `scim`, and the result is a list.
-     * @throws {OperationError} not_found for an unknown user, or a client without `scim`; so do the other two
+     * @throws {OperationError} not_found for an unknown user, or a client without `scim`: in push, status and test
      */
     push(input?: OperationInput<"scim.push">): Promise<OperationOutput<"scim.push">>;
     /** What the app has of each user and group, and what is pending. */

@@ -61,10 +61,7 @@ const callbacks: readonly (readonly [string, (code: string) => RequestListener])
     },
   ],
   ["answers its callback without end", () => (_req, res) => res.end("x".repeat(1_100_000))],
-  [
-    "redirects from its callback to what is no address",
-    () => (_req, res) => res.writeHead(302, { location: "http://[" }).end(),
-  ],
+  ["redirects from its callback to http://[", () => (_req, res) => res.writeHead(302, { location: "http://[" }).end()],
   [
     "repeats the code on the page of its error",
     (code) => (_req, res) => {
@@ -79,7 +76,7 @@ const callbacks: readonly (readonly [string, (code: string) => RequestListener])
   ],
 ];
 
-test.each(callbacks)("the code of a sign-in is told nobody, where an app %s", async (_what, callback) => {
+test.each(callbacks)("no output has the code of a sign-in, where an app %s", async (_what, callback) => {
   const codes: string[] = [];
   const url = await appThat(callback, codes);
   const words = ["--start", `${url}/login`, "--signed-in", `${url}/me`, "--url", idp.issuer];
@@ -134,7 +131,7 @@ test.each<readonly [string, (token: string) => RequestListener]>([
     },
   ],
   ["answers without end", () => (_req, res) => res.end("x".repeat(1_100_000))],
-])("the token in an address is told nobody, where an API %s", async (_what, answer) => {
+])("no output has the token of an address, where an API %s", async (_what, answer) => {
   const tokens: string[] = [];
   const url = await serving((req, res) => {
     const token = new URL(req.url ?? "", "http://api.test").searchParams.get("access_token");
@@ -197,7 +194,7 @@ test("a secret of letters alone, in the place of a whole form, is no name of a p
   expect(JSON.stringify(await idp.requests.list())).not.toContain("correcthorse");
 });
 
-test("what a stranger sends as Origin is repeated to nobody, unless it is one", async () => {
+test("a header Origin that is not an origin is not repeated", async () => {
   const asked = (origin: string) => fetch(`${idp.issuer}/_idp/api/status`, { headers: { origin } });
   expect(await (await asked("https://evil.test")).text()).toContain("https://evil.test");
   for (const origin of ["Basic correcthorse:batterystaple", `https://evil.test/${"correcthorse".repeat(1000)}`]) {

@@ -97,10 +97,7 @@ function sentBy(form: Tag, inputs: readonly Tag[], address: string): Form | null
 
 const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/**
- * What is in an element that begins at this place, of a kind that is never in another of its kind (HTML 13.2.6.4.7: a, button, select). So no tag is
- * in two of them, however many have no end.
- */
+/** What is in an element that begins at this place. Its kind does not nest (HTML 13.2.6.4.7: a, button, select), so no tag is in two of them. */
 export function insideAt(tags: readonly Tag[], at: number): readonly Tag[] {
   let end = at + 1;
   while (end < tags.length && tags[end]?.name !== tags[at]?.name) end += 1;

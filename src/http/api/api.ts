@@ -41,7 +41,7 @@ const ownOrigin =
   (req, _res, next) => {
     const { origin } = req.headers;
     if (origin !== undefined && !isOwnOrigin(web, req, origin)) {
-      // Whoever sends another text may have sent a secret, or 16 kB.
+      // Any other text may be a secret, or 16 kB long.
       const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
       throw new HttpError(403, `the control API refuses pages of the origin ${isOrigin ? cut(origin, 300) : "…"}`, {
         fix: "call it from a program, not from a page",

@@ -89,7 +89,7 @@ const maxLookedUp = 200;
 /** A URI and its parts, each of which may be shown alone. */
 const partsOf = (uri: string): readonly string[] => [uri, ...uri.split(/[/?&#=;:]/), ...uri.split(/[/?&#=;:.]/)];
 
-/** A request is of one client. Of so many that it names the addresses count: each may have thousands of parts, and anybody may register it. */
+/** How many of the clients that a request names show their addresses: it is of one client, and anybody may register addresses of thousands of parts. */
 const maxClients = 3;
 
 const urisOf = ({

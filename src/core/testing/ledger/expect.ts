@@ -157,7 +157,7 @@ function isSettled({ met, count, dropped }: Count, expectation: Expectation): bo
   return count > most || (dropped && most !== Infinity) || (met && most > 0);
 }
 
-/** How many expectations whoever is no admin has waiting at a time: each looks at every request, also once nobody waits for it any more. */
+/** How many expectations of a reader or a tester wait at a time: each looks at every request, even after its connection closed. */
 const maxWaiting = 32;
 
 /** By the ledger and the name of who asks. */

@@ -27,7 +27,7 @@ const outside = ["none", "root", "api", "scim", "global_token_revocation"];
 /** How many names of flows are remembered for each request that the ledger holds. */
 const namesPerRequest = 10;
 
-/** Of one name so many values count, since anybody may send thousands. */
+/** How many values of one name count: anybody may send thousands. */
 const maxValues = 3;
 
 /** What links a request to others: fingerprints, so that they may leave the process. */
