@@ -52,6 +52,17 @@ test("an app that lets in the wrong person: who, whose, what to change, and what
   expect(stdout + readFileSync(join(cwd, "report.md"), "utf8")).not.toContain(mark);
 });
 
+test("that nobody wrong was let in is said only where nothing went unnoticed", async () => {
+  const { cwd, url, words } = await appFolder();
+  const flags = ["--mark", `${url}/note`, "--case", "account.name-taken"];
+  const careful = await idp(words(flags, "issuer-and-sub"), { cwd });
+  expect(careful.stdout).toContain("None of 3 cases let in the wrong person.");
+  const { code, stdout } = await idp(words([...flags, "--case", "id-token.aud-wrong"], "issuer-and-sub"), { cwd });
+  expect(code).toBe(6);
+  expect(stdout).toMatch(/✓ noticed +account\.name-taken/);
+  expect(stdout).not.toContain("wrong person.");
+});
+
 test("--json: what stays in the app is in the document, without the text", async () => {
   const { cwd, url, words } = await appFolder();
   const flags = ["--mark", `${url}/note`, "--case", "account.email-taken", "--json"];

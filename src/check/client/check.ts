@@ -175,14 +175,17 @@ export async function runClient(
 
 /** Cases in which somebody gets what belongs to somebody else; two others are about the user's own account. */
 const isOfPerson = ({ name }: CaseResult): boolean =>
-  /^(?:account\.|refresh\.|session-fixed$)/.test(name) &&
+  /^(?:account\.|refresh\.|(?:session-fixed|login-csrf|userinfo\.sub-wrong)$)/.test(name) &&
   !["account.email-changed", "refresh.token-kept"].includes(name);
 
-/** Whether the app let in the wrong person; null: that was not seen. That it let in none is said only where others came for the account. */
+/**
+ * Whether the app let in the wrong person; null: that was not seen. That it let in none is said only where others came for the account, and
+ * nothing else went unnoticed.
+ */
 function leadOf({ cases }: RunResult): string | null {
   const seen = cases.filter(isOfPerson);
   const wrong = seen.filter(({ verdict }) => verdict === "unnoticed").length;
   const isAsked = seen.some(({ name, verdict }) => name.startsWith("account.") && verdict === "noticed");
-  if (wrong === 0 && !isAsked) return null;
+  if (wrong === 0 && (!isAsked || cases.some(({ verdict }) => verdict === "unnoticed"))) return null;
   return `${wrong === 0 ? "None" : wrong} of ${count(cases.length, "case")} let in the wrong person.`;
 }
