@@ -77,7 +77,7 @@ test("an API that does not: exit 6, the reports, and cases that are accepted", a
   const { code, stdout, stderr, cwd } = await check([...cases, "--report", "report.xml"], "careful", "aud");
   expect({ code, stderr }).toEqual({
     code: 6,
-    stderr: expect.stringContaining("Error: the API did not notice 1 wrong request of 5 cases\n"),
+    stderr: expect.stringContaining("Error: the API fails 1 of 5 cases\n"),
   });
   expect(stdout).toMatch(/^✗ unnoticed {5}aud-wrong +let it in: answered 200$/m);
   expect(stdout).toMatch(/^- unnoticed {5}aud-missing +let it in: answered 200 \(accepted: one API\)$/m);
@@ -98,7 +98,7 @@ test("an API that never listens: exit 5; one that dies or refuses good tokens: e
   expect(dead.stdout).not.toMatch(/^✓ noticed/m);
   const both = await check(["--case", "malformed", "--case", "expired"], "dies", "malformed");
   expect(both.code).toBe(6);
-  expect(both.stderr).toContain("did not notice 1 wrong request of 4 cases, and its other cases say nothing");
+  expect(both.stderr).toContain("the API fails 1 of 4 cases, and its other cases say nothing");
   const strict = await check(["--case", "expired", "--audience", "https://other.test", "--json"], "careful");
   expect(strict.code).toBe(0);
 });

@@ -78,7 +78,7 @@ test("an app that does not: a line for each case, what to change, exit 6, and th
   expect({ code, stderr }).toEqual({
     code: 6,
     stderr: expect.stringMatching(
-      /^Error: the app did not notice 1 wrong response of 4 cases\n[^]*idp\.check\.yaml:\n +client:\n +accept:\n +id-token\.nonce-wrong: why\n/m,
+      /^Error: the app fails 1 of 4 cases\n[^]*idp\.check\.yaml:\n +client:\n +accept:\n +id-token\.nonce-wrong: why\n/m,
     ),
   });
   expect(stdout).toMatch(/^✓ works {9}control/m);

@@ -29,7 +29,7 @@ test("the time of each place, one document, a report, and nothing is left", asyn
   const { code, stdout, stderr } = await check(...signals, "--json", "--report", "leaver.xml");
   expect(code).toBe(6);
   expect(JSON.parse(stderr)).toMatchObject({
-    error: { message: "the app does not lock the person out in 2 of 8 cases" },
+    error: { message: "the app fails 2 of 8 cases" },
   });
   const { passed, cases } = JSON.parse(stdout) as { passed: boolean; cases: Readonly<Record<string, unknown>>[] };
   expect(passed).toBe(false);

@@ -59,7 +59,7 @@ test("a 2xx that changed nothing: exit 6, the reports, and cases that are accept
   expect(ended.stdout).toMatch(/^✗ unnoticed {5}okta\.deactivate +answered 200, and active reads back as true$/m);
   expect(ended.stdout).toMatch(/^- unnoticed {5}entra\.deactivate .*\(accepted: next year\)$/m);
   expect(ended.stdout).toMatch(/^ {2}✗ okta\.deactivate: a user who left stays active/m);
-  expect(ended.stderr).toContain("the app does not do what SCIM asks for in 1 of 5 cases\n");
+  expect(ended.stderr).toContain("the app fails 1 of 5 cases\n");
   expect(ended.stderr).toContain("  scim:\n");
   const report = readFileSync(join(ended.cwd, "r.xml"), "utf8");
   expect(report).toContain('<testsuite name="idp check scim" tests="5" failures="1" errors="0" skipped="1">');

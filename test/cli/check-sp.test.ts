@@ -71,7 +71,7 @@ test("one that does not: exit 6, what to change, the report, and what may be acc
   );
   expect(stdout).toContain("(SAML Profiles 4.1.4.3)");
   expect(stderr).toMatch(
-    /^Error: the app did not notice 2 wrong messages of 5 cases\n[^]*\n +sp:\n +accept:\n +recipient-wrong: why\n/m,
+    /^Error: the app fails 2 of 5 cases\n[^]*\n +sp:\n +accept:\n +recipient-wrong: why\n/m,
   );
   const xml = readFileSync(join(cwd, "report.xml"), "utf8");
   expect(xml).toContain('<testsuite name="idp check sp" tests="5" failures="2"');

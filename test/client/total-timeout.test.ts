@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { noticed, unnoticed, works, type Case } from "../../src/check/frame/verdict.ts";
+import { notesOf } from "../../src/check/frame/result.ts";
 import { runCases } from "../../src/check/frame/run.ts";
 import { checkRun } from "../helpers/check-run.ts";
 
@@ -35,6 +36,9 @@ test("what is left is not reached, and what was seen counts", async () => {
     ...["control works", "later noticed", "hangs not-reached", "later not-reached"],
   ]);
   expect(good.passed).toBe(true);
+  const checked = { result: good, output: [], ended: null, notes: [] };
+  expect(notesOf(checked)).toEqual([expect.stringContaining("--total-timeout before all cases had run")]);
+  expect(notesOf({ ...checked, result: await run([later]) })).toEqual([]);
   expect(good.cases[2]?.did).toContain("--total-timeout");
   const open = await run([named("hole", () => Promise.resolve(unnoticed("let it in"))), hangs]);
   expect(open.passed).toBe(false);

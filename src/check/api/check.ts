@@ -6,7 +6,6 @@
 import { OperationError } from "../../core/base/errors.ts";
 import type { Hint } from "../../core/base/hint.ts";
 import { isWebUrl } from "../../text/url.ts";
-import { count } from "../../text/words.ts";
 import { defineCheck } from "../frame/check.ts";
 import { casesOf, missingFlag, runFlags, userFlag, type FlagRow, type FlagsOf } from "../frame/flags.ts";
 import { requireNear } from "../frame/near.ts";
@@ -79,7 +78,6 @@ export const checkApi = defineCheck({
   name: "api",
   it: "the API",
   takesUrl: true,
-  missed: (open) => `the API did not notice ${count(open, "wrong request")}`,
   notWorking: "the API did not let a good token in",
   summary: "report which wrong requests an API does not refuse",
   help,

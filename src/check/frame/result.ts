@@ -20,6 +20,9 @@ export const documentOf = ({ result: { passed, cases, stale }, fields = {} }: Ch
 });
 
 export const notesOf = ({ result, notes }: Checked): readonly string[] => [
+  ...(result.isCutOff
+    ? ["The check reached --total-timeout before all cases had run: give it more time, or name cases with --case."]
+    : []),
   ...result.stale.map((name) => staleText(name, result.cases)),
   ...notes,
 ];
@@ -38,13 +41,13 @@ export function refusalOf(subject: Subject, { result, output, ended, remedy = nu
   const { passed, cases } = result;
   if (passed) return null;
   const open = cases.filter(isOpen);
-  const missed = `${subject.missed(open.length)} of ${count(cases.length, "case")}`;
+  const fails = `${subject.it} fails ${open.length} of ${count(cases.length, "case")}`;
   const failed = cases.find(isFailedControl);
-  if (failed === undefined) return new OperationError("refused", missed, { hint: acceptable(subject, open) });
+  if (failed === undefined) return new OperationError("refused", fails, { hint: acceptable(subject, open) });
   const ending = failed.did + (ended === null ? "" : `; ${ended}`);
   const message =
     open.length > 0
-      ? `${missed}, and its other cases say nothing, because ${subject.notWorking}: ${ending}`
+      ? `${fails}, and its other cases say nothing, because ${subject.notWorking}: ${ending}`
       : `${subject.notWorking}, so its cases say nothing: ${ending}`;
   const hint = remedy ?? lastWords(subject, output);
   return new OperationError("refused", message, hint === null ? {} : { hint });

@@ -70,6 +70,8 @@ export interface RunResult {
   readonly cases: readonly CaseResult[];
   /** Accepted names of cases that are noticed now. */
   readonly stale: readonly string[];
+  /** The time was over before all cases had run. */
+  readonly isCutOff: boolean;
 }
 
 /** Why the cases that are left do not run. */
@@ -79,9 +81,9 @@ interface Stop {
   readonly rest: string;
 }
 
-const ended = "the whole check may take no longer: see --total-timeout";
+const ended = "the check reached --total-timeout";
 /** It says nothing of the app. */
-const timeIsUp: Stop = { why: ended, rest: ended };
+const timeIsUp: Stop = { why: ended, rest: `not run: ${ended}` };
 
 export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunResult> {
   const { control, alsoFirst = [], cases, last, clean = (text) => text } = suite;
@@ -107,6 +109,7 @@ export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunRe
     passed: (stop === null || stop === timeIsUp) && !results.some(isOpen),
     cases: results,
     stale: [...run.accepted.keys()].filter((name) => ["noticed", "works"].includes(verdicts.get(name) ?? "")),
+    isCutOff: stop === timeIsUp,
   };
 
   /** A control before all cases. It is tried once: what was typed may be wrong. */

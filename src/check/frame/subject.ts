@@ -8,8 +8,6 @@ export interface Subject {
   readonly takesUrl?: true;
   /** Its client signs in by SAML. Absent: by OpenID Connect. */
   readonly isSaml?: true;
-  /** "the app did not notice 2 wrong responses". @param open how many cases are unnoticed, and not accepted */
-  readonly missed: (open: number) => string;
   /** What a failed control means: "the app did not sign in". */
   readonly notWorking: string;
 }

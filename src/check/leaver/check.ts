@@ -81,7 +81,6 @@ type LeaverFlags = FlagsOf<typeof flags>;
 export const checkLeaver = defineCheck({
   name: "leaver",
   it: "the app",
-  missed: (open) => `the app does not lock the person out in ${open}`,
   notWorking: "the app did not sign in",
   summary: "report how long an app lets in a person who left",
   help,

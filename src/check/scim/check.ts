@@ -66,7 +66,6 @@ export const checkScim = defineCheck({
   name: "scim",
   it: "the app",
   takesUrl: true,
-  missed: (open) => `the app does not do what SCIM asks for in ${open}`,
   notWorking: "the app did not create, show and remove a user",
   summary: "report where a SCIM server does not do what it answers",
   help,

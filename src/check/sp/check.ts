@@ -5,7 +5,6 @@
  */
 import type { Browser } from "../../client/app/visit.ts";
 import { OperationError } from "../../core/base/errors.ts";
-import { count } from "../../text/words.ts";
 import { accountFlags, accountOf, addressesOf } from "../frame/account/account-flags.ts";
 import { secondPlace } from "../frame/account/second.ts";
 import { browsersOf, closeLimit } from "../frame/browsers.ts";
@@ -61,7 +60,6 @@ export const checkSp = defineCheck({
   name: "sp",
   it: "the app",
   isSaml: true,
-  missed: (open) => `the app did not notice ${count(open, "wrong message")}`,
   notWorking: "the app did not sign in",
   summary: "report which wrong SAML messages a service provider takes",
   help,
