@@ -22,6 +22,8 @@ export interface Outgoing {
   readonly lookup?: LookupFunction;
   /** Milliseconds after the headers, when a body that goes on is left: it may be a stream of events. */
   readonly bodyLimit?: number;
+  /** Bytes of the answer's body. */
+  readonly sizeLimit?: number;
 }
 
 export interface Reply extends ReceivedResponse {
@@ -63,6 +65,7 @@ export async function send({
   content,
   lookup,
   bodyLimit,
+  sizeLimit = maxBytes,
 }: Outgoing): Promise<Reply> {
   const body = content?.text ?? form?.toString() ?? (json === undefined ? undefined : JSON.stringify(json));
   const ofForm = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
@@ -84,20 +87,20 @@ export async function send({
       lookup,
       checksCertificate: !isLoopbackUrl(url),
       timeLimit: timeoutMs,
-      sizeLimit: maxBytes,
+      sizeLimit,
       bodyLimit,
     });
     return { url, ...answer };
   } catch (error) {
     const { reason, cause } = error as SendError;
-    const sentence = sentenceFor(reason, url) ?? failureOf(host, cause as NodeJS.ErrnoException);
+    const sentence = sentenceFor(reason, url, sizeLimit) ?? failureOf(host, cause as NodeJS.ErrnoException);
     throw new Unanswered(redacted(sentence), { cause });
   }
 }
 
-function sentenceFor(reason: SendError["reason"], url: string): string | null {
+function sentenceFor(reason: SendError["reason"], url: string, sizeLimit: number): string | null {
   if (reason === "late") return `${url} sent no complete response within ${timeoutMs / 1000} s`;
-  if (reason === "large") return `${url} answers with more than ${maxBytes / 1_000_000} MB`;
+  if (reason === "large") return `${url} answers with more than ${sizeLimit / 1_000_000} MB`;
   if (reason === "incomplete") return `${url} closed the connection before its response was complete`;
   if (reason === "other protocol") return `${url} changed the protocol, which nobody asked for`;
   return null;

@@ -67,6 +67,8 @@ export const signedOutCookie: Case<Attempt> = {
 
 /** Scripts of a page that are read. */
 const maxScripts = 20;
+/** Bytes of a script, which may be a whole app. */
+const maxScript = 10_000_000;
 /** Characters: a shorter secret may be on a page by chance. */
 const minSecret = 16;
 /** It begins only where a word begins, so that no part of a long word is read twice. */
@@ -129,7 +131,7 @@ async function textsAt(browser: Browser, url: string): Promise<readonly Sent[]> 
   const scripts = scriptsOf(text, url).filter((script) => new URL(script).origin === origin);
   const all: Sent[] = [[`the page ${pathname}`, text]];
   for (const script of scripts.slice(0, maxScripts)) {
-    const reply = await browser.request({ method: "GET", url: script }, url);
+    const reply = await browser.request({ method: "GET", url: script, sizeLimit: maxScript }, url);
     all.push([`the script ${new URL(script).pathname}`, reply.text]);
   }
   return all;
