@@ -106,6 +106,6 @@ test("an app with Google: flaws of UserInfo and a revocation are as with any iss
   expect(found.get("userinfo.sub-missing")?.did).toContain("--signed-in does not show");
   expect(found.get("userinfo.sub-wrong")).toMatchObject({
     verdict: "not-required",
-    did: "took sub from UserInfo: the app does not read the ID token (see id-token.not-read)",
+    did: "took the user from UserInfo: the app does not read the ID token (see id-token.not-read)",
   });
 });

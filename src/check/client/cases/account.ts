@@ -192,7 +192,7 @@ const emailChanged: Case<Attempt> = {
   mustNot: "a user whose e-mail and username changed loses the account",
   should: "open the same account: an account is the issuer and sub",
   paragraph: "OpenID Connect Core 5.7, ASVS 5.0 10.5.2",
-  fix: "find users by (iss, sub), and take the new e-mail over",
+  fix: "find users by (iss, sub): the e-mail and the username may change",
   async run(attempt) {
     const { control, random } = attempt;
     const known = await recognizing(attempt);
@@ -212,11 +212,11 @@ const emailChanged: Case<Attempt> = {
     if (!after.isSame) leave(attempt, `${control.user} under another e-mail`);
     await trustEmail(attempt, known);
     const back = await openedBy(attempt, known, wanted);
-    if (!after.isSame) return unnoticed(`opened a new account for ${control.user} with another e-mail`);
+    if (!after.isSame) return unnoticed(`opened a new account for ${control.user} with another e-mail and username`);
     if ("verdict" in back) return back;
     return back.isSame
-      ? works("opened the same account with another e-mail, and with the old one again")
-      : unnoticed(`opened another account once ${control.user} had the old e-mail again`);
+      ? works("opened the same account with another e-mail and username, and with the old ones again")
+      : unnoticed(`opened another account once ${control.user} had the old e-mail and username again`);
   },
 };
 

@@ -98,7 +98,7 @@ const textsIn = (value: unknown): readonly string[] => {
 async function judgeUserInfo({ attempt, browser, records, spoiled }: Seen): Promise<Finding> {
   const shown = await attempt.shown(browser);
   const claims = Object(spoiled.response?.["body"]) as { readonly sub?: unknown };
-  if (typeof claims.sub === "string" && shown.includes(claims.sub)) return unnoticed("took sub from UserInfo");
+  if (typeof claims.sub === "string" && shown.includes(claims.sub)) return unnoticed("took the user from UserInfo");
   const idTokens = JSON.stringify(records.filter(({ endpoint }) => endpoint === "token"));
   const marks = textsIn(claims).filter(
     (text) => text.length >= minLength && attempt.known.shown.includes(text) && !idTokens.includes(text),

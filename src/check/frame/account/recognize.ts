@@ -43,7 +43,8 @@ export async function recognizes(
   const seen = await claims(visit);
   const account = await probe.take(first, user);
   if (typeof account === "string") return account;
-  if (seen.includes(account.value)) return "--account: the id is a claim of the user, not one that the app gave";
+  if (seen.includes(account.value))
+    return "--account: the id is a claim of the user, not one that the app gave: name another one, or use --mark";
   const second = await attempt.newBrowser();
   await attempt.signIn(second);
   if (!(await probe.isSame(second, account))) {

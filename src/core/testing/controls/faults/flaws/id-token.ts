@@ -74,7 +74,7 @@ export const idTokenFlaws = flawsOf("token", "id-token", [
     name: "aud-extra",
     wrong: "an ID token that names a second, unknown client",
     ...{ ...refuse, rule: core("3.1.3.7 (3), ASVS 5.0 10.5.4") },
-    fix: "compare aud with your client_id at the callback: most libraries accept a list where azp is your client",
+    fix: "at the callback, refuse a list in aud that has another client, too: most libraries accept it where azp is your client",
     apply: claim("aud", (aud) => [aud, wrongNames.audience]),
   },
   {
