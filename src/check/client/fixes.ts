@@ -116,6 +116,18 @@ const ofLibraries: Readonly<Record<string, Fixes>> = {
     "id-token.aud-extra": 'refuse where token["userinfo"]["aud"] has more than your client_id',
     "response.code-twice": 'refuse where request.args.getlist("code") has two',
   },
+  django: {
+    account:
+      "override filter_users_by_claims of OIDCAuthenticationBackend: find the user by iss and sub, never by email",
+    pkce: "OIDC_USE_PKCE = True in settings.py",
+    nonce: "leave OIDC_USE_NONCE in settings.py as it is: True",
+    "id-token":
+      "override get_userinfo(self, access_token, id_token, payload) of OIDCAuthenticationBackend, and raise SuspiciousOperation where iss, aud, exp, iat or sub of payload is absent or wrong",
+    "id-token.aud-extra":
+      'override get_userinfo of OIDCAuthenticationBackend, and raise SuspiciousOperation where payload["aud"] has more than your client_id',
+    userinfo:
+      'override get_userinfo of OIDCAuthenticationBackend, and raise SuspiciousOperation where its sub is not payload["sub"]',
+  },
   spring: {
     account:
       "an OAuth2UserService that finds the user by getIssuer() and getSubject() of the OidcUser, never by getEmail()",
