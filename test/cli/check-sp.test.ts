@@ -70,9 +70,7 @@ test("one that does not: exit 6, what to change, the report, and what may be acc
     /^✗ unnoticed {5}logout-other +ended the session of the user: for check-sp-\w+, by POST, with/m,
   );
   expect(stdout).toContain("(SAML Profiles 4.1.4.3)");
-  expect(stderr).toMatch(
-    /^Error: the app fails 2 of 5 cases\n[^]*\n +sp:\n +accept:\n +recipient-wrong: why\n/m,
-  );
+  expect(stderr).toMatch(/^Error: the app fails 2 of 5 cases\n[^]*\n +sp:\n +accept:\n +recipient-wrong: why\n/m);
   const xml = readFileSync(join(cwd, "report.xml"), "utf8");
   expect(xml).toContain('<testsuite name="idp check sp" tests="5" failures="2"');
   expect(xml).toContain('<testcase classname="check-sp" name="recipient-wrong">');
