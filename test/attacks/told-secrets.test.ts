@@ -7,6 +7,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { underAttack } from "../helpers/attack.ts";
 import { newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
+import { scimServer } from "../helpers/scim-server.ts";
 
 /** Secrets of a sign-in that an app or an API under test makes the program tell that calls it: on the terminal, in JSON, in a report. */
 
@@ -120,6 +121,23 @@ test("the secret of the client is in no report of a check whose app writes it on
     const report = readFileSync(join(cwd, "r.xml"), "utf8");
     expect([check, report.includes("answered 500")]).toEqual([check, true]);
     expect([stdout, stderr, report].filter((text) => text.includes("hunter2"))).toEqual([]);
+  }
+});
+
+test("no output has the token of a SCIM server that names the users by it whom it does not remove", async () => {
+  const app = await scimServer();
+  const gone = new Set<string>();
+  app.hook = ({ method, path, authorization = "" }) => {
+    if (method === "DELETE") gone.add(path);
+    if (!gone.has(path)) return null;
+    return { status: 200, body: { id: path.replace(/.*\//, ""), userName: `x ${authorization}`, active: false } };
+  };
+  for (const flags of [["--json"], []]) {
+    const words = ["check", "scim", "--url", app.url, "--token-env", "SCIM_TOKEN", "--case", "no-token", ...flags];
+    const { stdout, stderr } = await idpIn(cwd, words, "", { SCIM_TOKEN: app.token });
+    const told = stdout + stderr;
+    expect(told).toContain("x Bearer …");
+    expect(told).not.toContain(app.token);
   }
 });
 

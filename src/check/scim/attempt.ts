@@ -46,7 +46,7 @@ export function attemptsOf(run: ScimRun) {
   const { app, otherToken } = run;
   const ask = askerOf(app, run);
   const clean = without([app.token, otherToken ?? undefined].flatMap(secretsOf));
-  const people = peopleOf(ask, run);
+  const people = peopleOf(ask, run, clean);
   const { newName, newAddress, attributes } = people;
   const known: Known = { stays: null, takesNamesTwice: false };
 

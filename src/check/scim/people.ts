@@ -48,7 +48,8 @@ export interface Left {
   readonly state: "deactivated" | "active" | "kept";
 }
 
-export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions) {
+/** @param clean takes the token out of a text of the app */
+export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions, clean: (text: string) => string) {
   /** Ids there, with the names. */
   const users = new Map<string, string>();
   const groups = new Map<string, string>();
@@ -93,7 +94,7 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
     const name = typeof shown === "string" ? shown : (users.get(id) ?? id);
     const isInactive = await deactivate(id);
     if (isInactive) users.delete(id);
-    left.set(name, isInactive ? "deactivated" : "active");
+    left.set(clean(name), isInactive ? "deactivated" : "active");
     return isGood(reply)
       ? "the app answered that it removed the user, and still shows it"
       : `the app ${answered(reply)}`;
