@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { serve } from "../helpers/app.ts";
-import { newFolder } from "../helpers/cli.ts";
+import { launch, newFolder } from "../helpers/cli.ts";
 import { idpIn } from "../helpers/command.ts";
 import { leaverApp, type LeaverAppOptions } from "../helpers/leaver-app.ts";
 
@@ -66,6 +66,30 @@ test("the keys of --credential are in no output, no report and no ledger, and th
   for (const one of app.keys.keys()) {
     expect(stdout + stderr + readFileSync(join(cwd, "leaver.md"), "utf8") + requests).not.toContain(one);
   }
+});
+
+test("Ctrl+C: the last line says whose keys stay, too", async () => {
+  const { app, idp, cwd } = await world({ takes: [], keys: "stay" });
+  const hasLeft = new Promise<void>((resolve) => {
+    const { hook } = app.scim;
+    app.scim.hook = (seen) => {
+      if (seen.method === "PATCH") resolve();
+      return hook(seen);
+    };
+  });
+  const at = ["check", "leaver", "--start", `${app.url}/login`, "--signed-in", `${app.url}/me`, "--signal", "scim"];
+  const words = [...at, "--client", "app", "--api", `${app.url}/api`, "--credential", `POST ${app.url}/keys {}`];
+  const env = { IDP_URL: idp.issuer, IDP_ADMIN_TOKEN: idp.adminToken };
+  const running = launch([...words, "--credential-header", "X-API-Key: {key}"], { cwd, env });
+  onTestFinished(() => void running.kill("SIGKILL"));
+  let stderr = "";
+  running.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  running.stdout.resume();
+  const ended = new Promise((resolve) => running.on("close", resolve));
+  await hasLeft;
+  running.kill("SIGINT");
+  expect(await ended).toBe(130);
+  expect(stderr).toMatch(/^The app still has the keys that --credential gave idp-check-\S+: /m);
 });
 
 test("an issuer of its own, which the app must use", async () => {
