@@ -181,6 +181,16 @@ describe("within", () => {
     expect((await waiting).count).toBe(2);
   });
 
+  test("waits for others where the ledger was cleared meanwhile", async () => {
+    await refuse();
+    const waiting = idp.expect({ endpoint: "token", at_least: 2, within: "20s" });
+    await userinfo(idp, null);
+    await idp.requests.clear();
+    await refuse();
+    await refuse();
+    expect((await waiting).count).toBe(2);
+  });
+
   test("gives up at once if it can no longer be met", async () => {
     const waiting = missed({ endpoint: "token", never: true, within: 20 });
     await refuse();

@@ -177,8 +177,12 @@ async function inRoom(ledger: Ledger, by: Operator, wait: () => Promise<void>): 
   return wait().finally(() => counts.set(by.name, (counts.get(by.name) ?? 1) - 1));
 }
 
-/** Looks at each new request alone: a reader may have many expectations wait, and the ledger may hold thousands that match. @param count of now */
-function untilSettled(ledger: Ledger, asked: Expectation, ms: number, count: number): Promise<void> {
+/**
+ * Looks at each new request alone: a reader may have many expectations wait, and the ledger may hold thousands that match. Once they seem to
+ * be enough it counts again, since the ledger may have lost some.
+ * @param count of now
+ */
+function untilSettled(ledger: Ledger, asked: Expectation, ms: number, count: number, line: CommandLine): Promise<void> {
   return new Promise<void>((resolve) => {
     let matching = count;
     const end = (): void => {
@@ -191,7 +195,10 @@ function untilSettled(ledger: Ledger, asked: Expectation, ms: number, count: num
     const unsubscribe = ledger.subscribe((latest) => {
       const expectation = current(ledger, asked);
       if (matches(ledger, expectation, latest)) matching += 1;
-      if (isSettled(countOf(ledger, expectation, matching), expectation)) end();
+      if (!isSettled(countOf(ledger, expectation, matching), expectation)) return;
+      const counted = judge(ledger, expectation, line);
+      if (isSettled(counted, expectation)) end();
+      else matching = counted.count;
     });
     ledger.closing.addEventListener("abort", end);
   });
@@ -211,7 +218,7 @@ export async function expectRequests(
   const now = judge(ledger, expectation, line);
   const ms = secondsOf(expectation.within) * 1000;
   if (ms === 0 || ledger.closing.aborted || isSettled(now, expectation)) return now;
-  await inRoom(ledger, by, () => untilSettled(ledger, expectation, ms, now.count));
+  await inRoom(ledger, by, () => untilSettled(ledger, expectation, ms, now.count, line));
   await ledger.settle();
   return judge(ledger, expectation, line);
 }
