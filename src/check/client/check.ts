@@ -16,7 +16,7 @@ import { attackerNamed } from "../frame/people.ts";
 import { appPlace, requireIssuer } from "../frame/place.ts";
 import { runCases, type RunResult } from "../frame/run.ts";
 import { longEnough, without } from "../../text/redacted.ts";
-import type { Case, CaseResult } from "../frame/verdict.ts";
+import { isOpen, type Case, type CaseResult } from "../frame/verdict.ts";
 import { attemptsOf, type Attempt, type Somebody } from "./attempt.ts";
 import { control as controlCase } from "./cases/control.ts";
 import { allCases, casesFor } from "./cases/list.ts";
@@ -179,12 +179,12 @@ const isOfPerson = ({ name }: CaseResult): boolean =>
 
 /**
  * Whether the app let in the wrong person; null: that was not seen. That it let in none is said only where others came for the account, and
- * nothing else went unnoticed.
+ * nothing else that is not accepted went unnoticed.
  */
 function leadOf({ cases }: RunResult): string | null {
   const seen = cases.filter(isOfPerson);
   const wrong = seen.filter(({ verdict }) => verdict === "unnoticed").length;
   const isAsked = seen.some(({ name, verdict }) => name.startsWith("account.") && verdict === "noticed");
-  if (wrong === 0 && (!isAsked || cases.some(({ verdict }) => verdict === "unnoticed"))) return null;
+  if (wrong === 0 && (!isAsked || cases.some(isOpen))) return null;
   return `${wrong === 0 ? "None" : wrong} of ${count(cases.length, "case")} let in the wrong person.`;
 }
