@@ -100,7 +100,7 @@ export function accessToken(
     throw new OAuthError(
       "invalid_request",
       "access_token is not accepted in the query, where logs would keep it: send Authorization: Bearer",
-      { rule: "RFC 6750 2.3", fix: null },
+      { rule: "RFC 6750 2.3", parameter: "access_token", fix: null },
     );
   }
   // The value is not an access token: 401, as the service documents for any invalid token, not the 400 of RFC 6750.

@@ -66,6 +66,7 @@ const notTextError = (name: string): OAuthError =>
   new OAuthError("invalid_request", `${name} must be a string`, {
     // RFC 6749 has forms only, whose values are texts.
     rule: null,
+    parameter: name,
     fix: `put the value of ${name} in quotes`,
   });
 
@@ -80,6 +81,7 @@ export function single(parameters: RawParameters, name: string): string | undefi
     const sent = value.length === 1 ? "as a list; send text" : `${value.length} times; send it once`;
     throw new OAuthError("invalid_request", `${name} was sent ${sent}`, {
       rule: "RFC 6749 3.2",
+      parameter: name,
       fix: null,
     });
   }

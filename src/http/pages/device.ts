@@ -95,7 +95,7 @@ async function sendDevice(web: Web, req: Request, res: Response, typed: string |
   const { user: _, ...content } = page;
   const failed = content.state !== "enter" && content.state !== "confirm";
   if (content.state !== "enter" && content.state !== "confirm") {
-    noteRefusal(res, { message: unusable[content.state], ...enterNew });
+    noteRefusal(res, { message: unusable[content.state], parameter: "user_code", ...enterNew });
   }
   const view = viewFor(web, req, res);
   const kept = typed === undefined ? "" : new URLSearchParams({ user_code: typedFor(typed) }).toString();

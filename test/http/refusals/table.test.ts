@@ -67,9 +67,9 @@ const rows: string[] = [];
 test.each(cases)("%s", async (name, { idp }, send) => {
   await idp.call("requests.clear", {});
   await send();
-  const refused = (await idp.call("requests.list", {})).filter(({ error }) => error !== null).at(-1);
+  const refused = (await idp.call("requests.list", { parts: true })).filter(({ error }) => error !== null).at(-1);
   if (refused === undefined) throw new Error(`${name}: nothing was refused`);
-  const { endpoint, status, error, rule, fix } = refused;
+  const { endpoint, status, error, rule, fix, reason, parameters } = refused;
   const why = withoutRule[name];
   const step = stepInMessage[name];
   expect(rule === null).toBe(why !== undefined);
@@ -77,6 +77,10 @@ test.each(cases)("%s", async (name, { idp }, send) => {
   else expect({ fix, error }).toEqual({ fix: null, error: expect.stringContaining(step) });
   // The paragraph is in `rule` alone.
   expect(error).not.toMatch(/(?:RFC|OpenID Connect|ID-JAG|Client ID Metadata Document) [\d.A-Z]+\d/);
+  // The parameter that a sentence begins with is in data, too; of a registration, several members may be wrong.
+  const [subject = ""] = /^\w+(?= (?!and ))/.exec(reason?.message ?? "") ?? [];
+  const isSent = endpoint !== "register" && Object.hasOwn(parameters, subject);
+  if (isSent) expect(reason?.parameter).toBe(subject);
   rows.push(
     [
       `${name}: ${endpoint} ${status}`,

@@ -123,7 +123,11 @@ function clientOf(tx: ReadTx, request: LogoutRequest, hint: IdTokenHint | null, 
     throw new OAuthError(
       "invalid_request",
       `client_id "${request.clientId}" is not the client of id_token_hint, "${hint.clientId}"`,
-      { rule: "OpenID Connect RP-Initiated Logout 2", fix: "leave client_id out: id_token_hint names the client" },
+      {
+        rule: "OpenID Connect RP-Initiated Logout 2",
+        parameter: "client_id",
+        fix: "leave client_id out: id_token_hint names the client",
+      },
     );
   }
   const clientId = hint?.clientId ?? request.clientId;

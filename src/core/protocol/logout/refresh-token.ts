@@ -21,6 +21,7 @@ export async function logoutByRefreshToken(
   if (claims instanceof TokenProblem) {
     throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, {
       rule: claims.rule,
+      parameter: "refresh_token",
       fix: claims.fix,
       cause: claims,
     });
@@ -28,6 +29,7 @@ export async function logoutByRefreshToken(
   if (claims.client_id !== client.client_id) {
     throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`, {
       rule: "RFC 6749 5.2",
+      parameter: "refresh_token",
       fix: "send it as the client that received it",
     });
   }
@@ -36,6 +38,7 @@ export async function logoutByRefreshToken(
     if (isDead(state)) {
       return new OAuthError("invalid_grant", `refresh_token is not accepted: ${state.message}`, {
         rule: "RFC 6749 5.2",
+        parameter: "refresh_token",
         ...fixOf(state),
       });
     }

@@ -241,6 +241,7 @@ export async function verifyIdTokenHint(ctx: Context, hint: string): Promise<IdT
     const message = `id_token_hint is not an ID token that this server issued: ${error.message}`;
     throw new OAuthError("invalid_request", message, {
       rule: error.rule,
+      parameter: "id_token_hint",
       fix: "send the id_token of the user's last sign-in here, or leave id_token_hint out",
       cause: error,
     });

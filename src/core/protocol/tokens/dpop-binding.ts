@@ -44,6 +44,7 @@ export function checkBinding(what: "code" | "refresh_token", bound: string | nul
       : `${what} is bound to another key than the one of the DPoP proof`,
     {
       rule: what === "code" ? "RFC 9449 10" : "RFC 9449 5",
+      parameter: what,
       fix: "make the proof with the key that the sign-in began with",
     },
   );

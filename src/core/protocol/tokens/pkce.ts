@@ -26,6 +26,7 @@ export function checkChallenge(
     if (method !== undefined) {
       throw new OAuthError("invalid_request", "code_challenge_method was sent without code_challenge", {
         rule: "RFC 7636 4.3",
+        parameter: "code_challenge_method",
         fix: "send both, or neither",
       });
     }

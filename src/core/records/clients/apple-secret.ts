@@ -17,7 +17,12 @@ const appleAudience = "https://appleid.apple.com";
 
 /** The rules are Apple's, so no paragraph of a standard requires them. */
 const refuse = (reason: string, fix: Guidance["fix"], cause?: unknown): OAuthError =>
-  new OAuthError("invalid_client", `client_secret is not accepted: ${reason}`, { rule: null, fix, cause });
+  new OAuthError("invalid_client", `client_secret is not accepted: ${reason}`, {
+    rule: null,
+    parameter: "client_secret",
+    fix,
+    cause,
+  });
 
 const refuseFor = ({ message, guidance, cause }: JwtProblem): OAuthError => refuse(message, guidance.fix, cause);
 

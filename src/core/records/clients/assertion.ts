@@ -27,6 +27,7 @@ const clockSkew = 10;
 const refuse = (reason: string, guidance: Pick<Guidance, "fix"> & Partial<Guidance>, cause?: unknown): OAuthError =>
   new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, {
     rule: "RFC 7523 3",
+    parameter: "client_assertion",
     ...guidance,
     cause,
   });

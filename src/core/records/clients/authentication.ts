@@ -41,7 +41,11 @@ function refuseTwoMethods({ basic, id, secret, assertion }: ClientCredentials): 
     throw new OAuthError(
       "invalid_request",
       `client_id "${id}" of the body is not the "${basic.id}" of the Authorization header`,
-      { rule: "RFC 6749 2.3.1", fix: "leave client_id out of the body: the header names the client" },
+      {
+        rule: "RFC 6749 2.3.1",
+        parameter: "client_id",
+        fix: "leave client_id out of the body: the header names the client",
+      },
     );
   }
 }
@@ -55,6 +59,7 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
     if (type !== assertionType) {
       throw new OAuthError("invalid_request", `client_assertion_type has to be "${assertionType}"`, {
         rule: "RFC 7523 2.2",
+        parameter: "client_assertion_type",
         fix: null,
       });
     }
@@ -63,6 +68,7 @@ function claimedId({ basic, id, assertion, assertionType: type }: ClientCredenti
     if (id !== undefined && id !== asserted) {
       throw new OAuthError("invalid_client", `client_id "${id}" is not the "sub" of client_assertion, "${asserted}"`, {
         rule: "RFC 7523 3",
+        parameter: "client_id",
         fix: "leave client_id out, or set iss and sub of the assertion to it",
       });
     }
@@ -179,6 +185,7 @@ function notItsSecret({ client_id: id }: Client, { basic }: ClientCredentials): 
       ? ""
       : '; in the Basic header both are form-encoded: send "+" as %2B and "%" as %25, or use client_secret_post';
   return new OAuthError("invalid_client", `client_secret is wrong for client "${id}"${unencoded}`, {
+    parameter: "client_secret",
     rule: unencoded === "" ? "RFC 6749 5.2" : "RFC 6749 2.3.1",
     fix: { text: "", command: commandOn(["idp", "clients", "show"], id, ["--show-secrets"]) },
   });

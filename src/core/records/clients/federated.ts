@@ -17,7 +17,11 @@ import type { JwkSet } from "../keys/keys.ts";
 const clockSkew = 10;
 
 const refuse = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, { ...guidance, cause });
+  new OAuthError("invalid_client", `client_assertion is not accepted: ${reason}`, {
+    parameter: "client_assertion",
+    ...guidance,
+    cause,
+  });
 
 /** Whether an assertion is of another issuer than the client itself (RFC 7523 3). */
 export const isOfAnotherIssuer = (assertion: string, clientId: string): boolean =>

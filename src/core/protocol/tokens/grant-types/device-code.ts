@@ -41,7 +41,7 @@ async function pollDevice(
       return new OAuthError(
         "invalid_grant",
         "device_code is unknown, was issued to another client, or expired long ago: begin again",
-        { rule: "RFC 6749 5.2", fix: beginAgain },
+        { rule: "RFC 6749 5.2", parameter: "device_code", fix: beginAgain },
       );
     }
     const refusal = refuseOfOther(ctx, request, "invalid_grant", "device_code");
@@ -49,6 +49,7 @@ async function pollDevice(
     if (request.usableUntil <= ctx.now()) {
       return new OAuthError("expired_token", "device_code expired: begin again", {
         rule: "RFC 8628 3.5",
+        parameter: "device_code",
         fix: beginAgain,
       });
     }
@@ -75,6 +76,7 @@ function answer(
     case "used":
       return new OAuthError("invalid_grant", "device_code was already used: begin again", {
         rule: "RFC 6749 5.2",
+        parameter: "device_code",
         fix: beginAgain,
       });
     case "denied":

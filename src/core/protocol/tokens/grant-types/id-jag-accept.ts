@@ -28,7 +28,11 @@ const maxLife = 3600;
 const clockSkew = 10;
 
 export const refuseAssertion = (reason: string, guidance: Guidance, cause?: unknown): OAuthError =>
-  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, { ...guidance, cause });
+  new OAuthError("invalid_grant", `assertion is not accepted: ${reason}`, {
+    parameter: "assertion",
+    ...guidance,
+    cause,
+  });
 
 const getNew = "ask its issuer for a new ID-JAG for each request";
 
@@ -154,6 +158,7 @@ function narrow(ctx: Context, held: readonly string[], sent: readonly string[]):
   const known = held.length === 0 ? "it names none" : `it names ${held.join(" ")}`;
   throw new OAuthError("invalid_target", `resource "${foreign.join(" ")}" is not one of the assertion: ${known}`, {
     rule: "RFC 8707 2.2",
+    parameter: "resource",
     fix: "name the resource when asking for the ID-JAG, or leave it out here",
   });
 }
@@ -216,7 +221,7 @@ function scopesOf(
   throw new OAuthError(
     "invalid_scope",
     `no scope in "${wanted.join(" ")}" is named by the assertion ("${named.join(" ")}"), defined here, and in the scope of client "${client.client_id}"`,
-    { rule: "RFC 6749 3.3", fix: addScopes(client, wanted) },
+    { rule: "RFC 6749 3.3", parameter: "scope", fix: addScopes(client, wanted) },
   );
 }
 

@@ -46,6 +46,7 @@ export interface IdJagResponse {
 const refuse = (reason: string, fix: string | Hint, cause?: unknown): OAuthError =>
   new OAuthError("invalid_request", `subject_token is not accepted: ${reason}`, {
     rule: "RFC 8693 2.2.2",
+    parameter: "subject_token",
     fix,
     cause: typeof cause === "string" ? `subject_token is not accepted: ${cause}` : cause,
   });
@@ -61,6 +62,7 @@ export async function issueIdJag(
   if (request.actor_token !== undefined)
     throw new OAuthError("invalid_request", "actor_token is not supported for an ID-JAG: leave it out", {
       rule: "ID-JAG 4.3",
+      parameter: "actor_token",
       fix: null,
     });
   const { audience, clientId } = await audienceOf(ctx, authenticated, request.audience);
@@ -102,6 +104,7 @@ async function audienceOf(
   if (audience === undefined || more.length > 0)
     throw new OAuthError("invalid_request", "audience must be one issuer, for which the ID-JAG is meant", {
       rule: "ID-JAG 4.3",
+      parameter: "audience",
       fix: "send the issuer of the other authorization server as audience, once",
     });
   for (const { issuer, client_id: clientId = id } of listed) {
@@ -113,6 +116,7 @@ async function audienceOf(
     `audience "${audience}" is not in id_jag_audiences of client "${id}", which has ${known === "" ? "none" : known}`,
     {
       rule: "RFC 8693 2.2.2",
+      parameter: "audience",
       fix: { text: `add the issuer to id_jag_audiences of client ${id}`, letsIn: "this issuer" },
     },
   );
@@ -125,6 +129,7 @@ function scopesOf(scope: string | undefined): readonly string[] {
   if (wrong === undefined) return names;
   throw new OAuthError("invalid_scope", `"${wrong}" is not a scope name`, {
     rule: "RFC 6749 3.3",
+    parameter: "scope",
     fix: "send names of scopes with one space between them",
   });
 }
@@ -142,7 +147,7 @@ function readSubject(ctx: Context, client: Client, request: IdJagExchange): IdTo
     throw new OAuthError(
       "invalid_request",
       `subject_token_type ${given}; send "${idTokenType}" or "${refreshTokenType}"`,
-      { rule: "ID-JAG 4.3", fix: null },
+      { rule: "ID-JAG 4.3", parameter: "subject_token_type", fix: null },
     );
   }
   const claims = type === idTokenType ? verifyIdToken(ctx, token) : verifyRefreshToken(ctx, token);

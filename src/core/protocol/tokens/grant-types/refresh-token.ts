@@ -35,6 +35,7 @@ async function refresh(ctx: Context, client: Client, request: Refresh, jkt: stri
   if (claims instanceof TokenProblem) {
     throw new OAuthError("invalid_grant", `refresh_token is not accepted: ${claims.message}`, {
       rule: claims.rule,
+      parameter: "refresh_token",
       fix: claims.expiredAt === null ? claims.fix : "sign in again for new tokens",
       cause: claims,
     });
@@ -42,6 +43,7 @@ async function refresh(ctx: Context, client: Client, request: Refresh, jkt: stri
   if (claims.client_id !== client.client_id) {
     throw new OAuthError("invalid_grant", `refresh_token was issued to a client other than "${client.client_id}"`, {
       rule: "RFC 6749 5.2",
+      parameter: "refresh_token",
       fix: "send it with the client_id of the client that received it",
     });
   }
@@ -71,6 +73,7 @@ function renew(
     const refused = (why: string): string => `refresh_token is not accepted: ${why}`;
     return new OAuthError("invalid_grant", refused(state.message), {
       rule: "RFC 6749 5.2",
+      parameter: "refresh_token",
       cause: refused(state.detail),
       ...fixOf(state),
     });
@@ -79,13 +82,19 @@ function renew(
   if (user === null || grant === null)
     throw new OAuthError("invalid_grant", "refresh_token names no user", {
       rule: "RFC 6749 5.2",
+      parameter: "refresh_token",
       fix: "sign in again for new tokens",
     });
   if (place === "rotated") {
     return new OAuthError(
       "invalid_grant",
       "refresh_token was already rotated: it was used again, so every token of its family is revoked",
-      { rule: "RFC 9700 4.14.2", fix: acceptRetries, about: { client: client.client_id, user: user.username } },
+      {
+        rule: "RFC 9700 4.14.2",
+        parameter: "refresh_token",
+        fix: acceptRetries,
+        about: { client: client.client_id, user: user.username },
+      },
     );
   }
   const refreshScopes = splitScope(claims.scope);

@@ -101,6 +101,7 @@ function checkTypes(request: TokenExchange): void {
       if (type === undefined) continue;
       throw new OAuthError("invalid_request", `${name}_type is sent without ${name}`, {
         rule: "RFC 8693 2.1",
+        parameter: `${name}_type`,
         fix: `send ${name} too, or leave ${name}_type out`,
       });
     }
@@ -114,6 +115,7 @@ function checkType(name: string, type: string | undefined): void {
   const given = type === undefined ? "is missing" : `"${type}" is not supported`;
   throw new OAuthError("invalid_request", `${name} ${given}; send "${accessTokenType}"`, {
     rule: "RFC 8693 3",
+    parameter: name,
     fix: null,
   });
 }
@@ -124,6 +126,7 @@ type TokenName = "subject_token" | "actor_token";
 const refuse = (name: TokenName, reason: string, fix: string | Hint, cause?: unknown): OAuthError =>
   new OAuthError("invalid_request", `${name} is not accepted: ${reason}`, {
     rule: "RFC 8693 2.2.2",
+    parameter: name,
     fix,
     cause: typeof cause === "string" ? `${name} is not accepted: ${cause}` : cause,
   });
@@ -205,7 +208,11 @@ function checkAudience(tx: ReadTx, sent: readonly string[]): readonly string[] {
       throw new OAuthError(
         "invalid_target",
         `audience "${value}" is neither a client_id registered here nor an absolute URI`,
-        { rule: "RFC 8693 2.1", fix: { text: "To see the clients", command: ["idp", "clients", "list"] } },
+        {
+          rule: "RFC 8693 2.1",
+          parameter: "audience",
+          fix: { text: "To see the clients", command: ["idp", "clients", "list"] },
+        },
       );
     }
   }
