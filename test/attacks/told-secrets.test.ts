@@ -212,6 +212,16 @@ test("a secret of letters alone, in the place of a whole form, is no name of a p
   expect(JSON.stringify(await idp.requests.list())).not.toContain("correcthorse");
 });
 
+test("a secret that is the name of a parameter is in no part of a refusal in the ledger", async () => {
+  const url = await appThat(() => () => undefined, []);
+  const query = new URLSearchParams({ response_type: "code", client_id: "app", redirect_uri: `${url}/callback` });
+  for (const value of ["1", "2"]) query.append(random, value);
+  await fetch(`${idp.issuer}/api/v2/oauth/authorize?${query}`, { redirect: "manual" });
+  const refused = (await idp.requests.list({ parts: true })).at(-1);
+  expect(refused?.error).toContain("was sent 2 times");
+  expect(JSON.stringify(refused)).not.toContain(random.slice(0, 12));
+});
+
 test("a header Origin that is not an origin is not repeated", async () => {
   const asked = (origin: string) => fetch(`${idp.issuer}/_idp/api/status`, { headers: { origin } });
   expect(await (await asked("https://evil.test")).text()).toContain("https://evil.test");

@@ -53,9 +53,14 @@ const maxSentence = 4000;
 const sentence = (text: string | null | undefined): string | null => (text == null ? null : cut(text, maxSentence));
 
 /** A refusal with its texts, but for code and rule, as a function changes them. */
-const refusalIn = ({ message, given, hint, ...refusal }: Refusal, text: (text: string) => string): Refusal => ({
+const refusalIn = (
+  { message, given, parameter, hint, ...refusal }: Refusal,
+  text: (text: string) => string,
+): Refusal => ({
   ...refusal,
   message: text(message),
+  // The sender may have chosen its name.
+  ...(parameter !== undefined && { parameter: text(parameter) }),
   given: given && { ...given, sent: text(given.sent) },
   hint: hint && hintIn(hint, text),
 });
