@@ -38,6 +38,11 @@ test.each(below("docs").filter((name) => !references.includes(name)))(
   },
 );
 
+test.each(documents)("every table in %s has a line below its head, without which it is no table", (document) => {
+  const tables = textOf(document).match(/(?:^[ ]*\|.*\n)+/gm) ?? [];
+  expect(tables.filter((table) => !/^.*\n[ ]*\|(?: ?:?-+:? ?\|)+\n/.test(table))).toEqual([]);
+});
+
 test.each(documents)("every npm script in %s exists", (document) => {
   const named = [...textOf(document).matchAll(/npm run (?!-)([\w:]+)/g)].map(([, name = ""]) => name);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
