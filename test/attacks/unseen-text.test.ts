@@ -24,7 +24,7 @@ test("in Markdown, what an app answered is code: no mention, link, picture or HT
     { ...base, name: "pkce", verdict: "unnoticed" as const, did },
     { ...base, name: "nonce-fresh", verdict: "noticed" as const, did: "`" },
   ];
-  const text = reportOf("r.md", checkClient, { passed: false, cases, stale: [] });
+  const text = reportOf("r.md", checkClient, { passed: false, cases, stale: [], isCutOff: false });
   expect(text).not.toMatch(any);
   // CommonMark 6.1: a code span ends with as many backticks as it begins with.
   const outside = text.replaceAll(/(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g, "");

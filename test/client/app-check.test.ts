@@ -152,7 +152,8 @@ test("a report survives any output of the app", () => {
     { ...base, name: "control", verdict: "not-reached", did },
     { ...base, name: "retry-503", verdict: "works", did },
   ];
-  const report = (file: string): string => reportOf(file, checkClient, { passed: false, cases, stale: ["retry-503"] });
+  const report = (file: string): string =>
+    reportOf(file, checkClient, { passed: false, cases, stale: ["retry-503"], isCutOff: false });
   const xml = report("r.xml");
   expect(isWellFormed(xml)).toBe(true);
   for (const character of ["\0", "\u001b"]) expect(xml).not.toContain(character);
@@ -171,6 +172,6 @@ test("a report survives any output of the app", () => {
 test("a report says why a control failed in a sentence of its own", () => {
   const text = { name: "control", mustNot: "m", should: "sign the user in", paragraph: "p", fix: "f" } as const;
   const cases: readonly CaseResult[] = [{ ...text, verdict: "not-reached", did: "the app did not go on" }];
-  const xml = reportOf("r.xml", checkClient, { passed: false, cases, stale: [] });
+  const xml = reportOf("r.xml", checkClient, { passed: false, cases, stale: [], isCutOff: false });
   expect(xml).toContain(">the app did not go on\nIt should sign the user in (p)");
 });
