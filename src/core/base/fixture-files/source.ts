@@ -142,7 +142,7 @@ export async function readYamlSource(name: string, text: string): Promise<Fixtur
   await pause();
   for (const path of roundedNames(text, file)) found.addOne(() => ({ path, message: rounded, at: "key" }));
   await pause();
-  for (const path of lostZeros(text, file, read.value)) found.addOne(() => ({ path, message: lost }));
+  for (const path of await lostZeros(text, file, read.value)) found.addOne(() => ({ path, message: lost }));
   await pause();
   found.add(lostDigits(text, file, vetted.value));
   return { ...origin, ...vetted, found: found.all() };
