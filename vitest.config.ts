@@ -8,9 +8,9 @@ import { testInstances } from "./test/helpers/runs.ts";
  * processor time. Of each kind, one file is left to `npm test` (of crashes it is store/crash).
  */
 const whole = [
-  "test/attacks/{brute-force,client-documents,hostile-apps,imports,key-fetches,ledger,misplaced-secrets,races,respelled-tokens,saml-again,saml-xml,terminal,testers-issuer,unread-requests,waiting-requests}.test.ts",
+  "test/attacks/{brute-force,client-documents,expectations,hostile-apps,imports,key-fetches,leaver-report,ledger,misplaced-secrets,races,respelled-tokens,saml-again,saml-xml,terminal,testers-issuer,unread-requests,waiting-requests}.test.ts",
   "test/browser/!(sign-in).test.ts",
-  "test/cli/{check-account,check-api,check-client,check-client-server,check-leaver,check-sp,check-sp-tenants,chromium,completion,doctor,edit,env,env-libraries,exec-workload,fix-commands,https,long-commands,next-steps,npm-shell,output,own-names,parallel,printed-commands,prompts,start-fixtures,start-flags,start-keys,start-taken,stopped,store,total-timeout,wait,watch}.test.ts",
+  "test/cli/{check-account,check-api,check-client,check-client-server,check-leaver,check-scim,check-sp,check-sp-tenants,chromium,completion,doctor,edit,env,env-libraries,exec,exec-workload,fix-commands,https,long-commands,next-steps,npm-shell,output,own-names,parallel,printed-commands,prompts,start-fixtures,start-flags,start-keys,start-taken,stopped,store,total-timeout,wait,watch}.test.ts",
   "test/client/{account-neglect,api-neglect,check-sp,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect}.test.ts",
   "test/core/fixtures-from-losses.test.ts",
   "test/docs/migration.test.ts",
