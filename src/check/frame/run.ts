@@ -24,8 +24,8 @@ export type Verdicts = ReadonlyMap<string, Verdict>;
 export interface CheckRun {
   /** Why a case may go unnoticed, by its name. */
   readonly accepted: ReadonlyMap<string, string>;
-  /** Hears of each case before it runs. @param ran how many have ended, of all of them */
-  readonly onBegin: (one: CaseText, ran: number, all: number) => void;
+  /** Shows on a terminal what runs, until the next result. @param what in a few words @param done how much of it, or of the check */
+  readonly progress: (what: string, done: number, total: number) => void;
   /** Gets each case that ran. After a failed control, the cases that are left do not run and are not handed over. */
   readonly onResult: (result: CaseResult) => void;
   /** Starts the app or the API again: why it does not answer, or null. Null: it was not started by this command. */
@@ -114,7 +114,7 @@ export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunRe
 
   /** A control before all cases. It is tried once: what was typed may be wrong. */
   async function runFirst(one: Case<A>): Promise<Stop | null> {
-    run.onBegin(one, 0, cases.length);
+    run.progress(one.name, 0, cases.length);
     const finding = await inTime(run, suite, one, verdicts);
     show(one, finding);
     const why = (await tidy(one)) ?? whyBroken(finding);
@@ -123,7 +123,7 @@ export async function runCases<A>(run: CheckRun, suite: Suite<A>): Promise<RunRe
 
   /** A case, and the control behind it. One slow answer of a busy machine ends no run, but it proves no case, so the case runs again. */
   async function runCase(one: Case<A>): Promise<Stop | null> {
-    run.onBegin(one, cases.indexOf(one), cases.length);
+    run.progress(one.name, cases.indexOf(one), cases.length);
     let { finding, why } = await withControl(one);
     if (why !== null && !isOver() && (await tryControl()) === null) {
       if (finding.verdict === "unnoticed") why = null;

@@ -55,8 +55,8 @@ export async function runCheck(
   const accepted = await acceptedOf(host, flags.accept ?? [], check, checks);
   const lookup = nearLookup(flags.allowRemote);
   const until = host.now() + flags.totalTimeout * 1000;
-  let name = "";
-  const progress = host.screen.progress(() => name);
+  let shown = "";
+  const progress = host.screen.progress(() => shown);
   return runUntilSignal(host, progress, async (opened) => {
     const running: { app: AppProcess | null } = { app: null };
     const { result, ...added } = await run({
@@ -72,9 +72,9 @@ export async function runCheck(
           leaves: (key, what, inReport = what) => {
             opened.leaves(key, what, inReport);
           },
-          onBegin: (one, ran, all) => {
-            ({ name } = one);
-            if (!opened.isClosed) progress.update(ran, all);
+          progress: (what, done, total) => {
+            shown = what;
+            if (!opened.isClosed) progress.update(done, total);
           },
           onResult: (one) => {
             progress.end();

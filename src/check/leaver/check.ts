@@ -18,7 +18,6 @@ import {
 } from "../frame/flags.ts";
 import { requireIssuer } from "../frame/place.ts";
 import { runCases, type RunResult } from "../frame/run.ts";
-import type { Session } from "../frame/check.ts";
 import { LeaverAttempt, type LeaverRun } from "./attempt.ts";
 import { control } from "./cases/control.ts";
 import { allCases, type LeaverCase } from "./cases/list.ts";
@@ -26,7 +25,7 @@ import { leaverControl } from "./control.ts";
 import { credentialHeaderOf, credentialOf, usualHeader, type CredentialPlace } from "./credential.ts";
 import type { AdminPlace } from "./movers.ts";
 import { clientOf, leaverPlace, otherStays } from "./place.ts";
-import { lasting, signalNames, type Signal } from "./signals.ts";
+import { lasting, signalNames } from "./signals.ts";
 
 const help = `
 For each signal a user signs in in two browsers and leaves by that signal alone.
@@ -118,12 +117,7 @@ export const checkLeaver = defineCheck({
         const leaver = await leaverControl({ ...place, client, user }, lookup, opened);
         const other = user === null ? await leaver.enter() : await otherStays(server, user);
         if (command === null) await requireIssuer(session, place, flags, await newBrowser(other));
-        const progress = progressOf(session, within);
-        // Ctrl+C leaves no half of a bar on the terminal.
-        await opened.add(() => {
-          progress.end();
-          return Promise.resolve();
-        });
+        let began: number | null = null;
         const keys = new Set<string>();
         opened.leavesMore(() => (keys.size === 0 ? [] : [keysText([...keys])]));
         const result = await runLeaver(
@@ -135,15 +129,14 @@ export const checkLeaver = defineCheck({
             isTogether: user === null,
             isSilenceNamed: [...(flags.signal ?? []), ...(flags.case ?? [])].some((name) => name.startsWith("silence")),
             isEnded: () => opened.isClosed,
-            onWait: progress.update,
-            onResult: (one) => {
-              progress.end();
-              run.onResult(one);
+            onWait: (waiting) => {
+              began ??= run.now();
+              const words = `Still let in, for at most ${lasting(within)}: ${[...waiting].join(", ")}`;
+              run.progress(words, Math.min(run.now() - began, within), within);
             },
           },
           cases,
         );
-        progress.end();
         return keys.size === 0 ? { result } : { result, fields: { keys: [...keys] } };
       },
     };
@@ -219,19 +212,4 @@ function flagOf({ needsApi, needsCredential, needsAdmin }: LeaverCase, flags: Le
   if (needsApi === true && flags.api === undefined) return "--api URL";
   if (needsCredential === true && flags.credential === undefined) return "--credential URL";
   return needsAdmin === true && flags.admin === undefined ? "--admin URL --admin-group NAME" : null;
-}
-
-/** How long it waits, and for what, on a terminal. */
-function progressOf({ host, opened }: Session, within: number) {
-  let waiting: readonly Signal[] = [];
-  let began: number | null = null;
-  const progress = host.screen.progress(() => `Still let in, for at most ${lasting(within)}: ${waiting.join(", ")}`);
-  return {
-    update: (now: ReadonlySet<Signal>): void => {
-      waiting = [...now];
-      began ??= host.now();
-      if (!opened.isClosed) progress.update(Math.min(host.now() - began, within), within);
-    },
-    end: progress.end,
-  };
 }
