@@ -186,10 +186,26 @@ describe("what a tester sends keeps nobody waiting", async () => {
   const filled = (piece: string): string => piece.repeat(900_000 / piece.length);
   test.each([
     ["numbers that lose a zero", `x-a: [${filled("00,")}1]`, 422],
-    ["faults", `faults: [${filled("{endpoint: token, status: 503},")}]`, 201],
+    ["faults", `faults: [${filled("{endpoint: token, status: 503},")}]`, 422],
   ])("a megabyte of %s is read in pieces", { timeout: 60_000 }, async (_what, text, status) => {
     const asked = async () => expect((await add({ sources: [{ name: "f.yaml", text }] })).status).toBe(status);
     expect(await longestPiece(asked)).toBeLessThan(1000);
+  });
+
+  test("1000 faults of an issuer are the most, in one file or in several, which each of its requests looks at", async () => {
+    const file = (count: number) => ({
+      name: `${count}.yaml`,
+      text: `faults: [${"{endpoint: token, status: 503, skip: 9},".repeat(count).slice(0, -1)}]`,
+    });
+    for (const sources of [[file(1001)], [file(500), file(501)]]) {
+      const { status, json } = await add({ sources });
+      const said = { message: "is one too many: an issuer has 1000 at most", file: sources.at(-1)?.name };
+      expect([status, json]).toMatchObject([422, { problems: [said] }]);
+    }
+    expect((await add({ name: "full", sources: [file(500), file(500)] })).status).toBe(201);
+    const one = { endpoint: "token", status: 503 };
+    const more = await call(server, qa, "POST", "/../../i/full/_idp/api/faults", one);
+    expect([more.status, more.text]).toEqual([409, expect.stringContaining("at most 1000 faults")]);
   });
 
   test("50 issuers at a time are the most", async () => {

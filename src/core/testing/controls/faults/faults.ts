@@ -175,13 +175,16 @@ export function putFaults(tx: Tx, then: State): void {
   write(tx, before, { ...then, added: Math.max(before.added, then.added) });
 }
 
-/** Characters of all faults of an issuer: each request looks at them. */
+/** How many faults an issuer can have: each request looks at all of them, and counts those that it is to pass. */
+export const maxFaults = 1000;
+
+/** Characters of all faults of an issuer. */
 const maxLength = 1_000_000;
 
 /** @throws {OperationError} conflict */
 function requireRoom({ kept }: State): void {
-  if (JSON.stringify(kept).length <= maxLength) return;
-  throw new OperationError("conflict", `the faults of an issuer hold at most ${maxLength} characters`, {
+  if (kept.length <= maxFaults && JSON.stringify(kept).length <= maxLength) return;
+  throw new OperationError("conflict", `an issuer has at most ${maxFaults} faults, of ${maxLength} characters in all`, {
     hint: { text: "To remove those that are there", command: ["idp", "faults", "clear"] },
   });
 }
