@@ -96,7 +96,9 @@ export const checkScim = defineCheck({
         opened.leavesMore(() => leftTexts(people.left()));
         const result = await runScim(run, attempts, cases);
         await people.close();
-        const left = people.left().map(({ name, state }) => ({ username: name, state }));
+        const left = people
+          .left()
+          .map(({ kind, name, state }) => ({ [kind === "user" ? "username" : "group"]: name, state }));
         return left.length === 0 ? { result } : { result, fields: { left } };
       },
     };
@@ -149,16 +151,19 @@ function wantedCases({ case: named, profile, pages, otherTokenEnv }: ScimFlags):
   return casesOf(names, allCases, [control.name]);
 }
 
-/** Why the users are in the app, by their state there. */
-const reasons: Readonly<Record<Left["state"], string>> = {
-  deactivated: "deactivated, since it does not remove users",
-  active: "active, since it neither removes nor deactivates users",
-  kept: "as --keep says",
-};
+/** Why users and groups are in the app, by their state there. */
+const reasons: readonly (readonly [Left["kind"] | null, Left["state"], string])[] = [
+  ["user", "deactivated", "deactivated, since it does not remove users"],
+  ["user", "active", "active, since it neither removes nor deactivates users"],
+  ["group", "active", "since it does not remove groups"],
+  [null, "kept", "as --keep says"],
+];
 
 /** A sentence for each state. */
 const leftTexts = (left: readonly Left[]): readonly string[] =>
-  Object.entries(reasons).flatMap(([state, why]) => {
-    const names = left.filter((one) => one.state === state).map(({ name }) => name);
+  reasons.flatMap(([kind, state, why]) => {
+    const names = left
+      .filter((one) => one.state === state && (kind === null || one.kind === kind))
+      .map(({ name }) => name);
     return names.length === 0 ? [] : [`Left in the app, ${why}: ${names.join(", ")}.`];
   });

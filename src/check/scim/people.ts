@@ -1,4 +1,4 @@
-import { isGood } from "../../scim/sending.ts";
+import { isGood, type ScimToken } from "../../scim/sending.ts";
 import {
   createGroup,
   createUser,
@@ -34,6 +34,12 @@ export async function each<T>(all: readonly T[], work: (one: T) => Promise<unkno
 
 const sameName = (one: unknown, other: string): boolean => String(one).toLowerCase() === other.toLowerCase();
 
+/** A case may have changed the name. */
+function shownName(there: Resource, path: "userName" | "displayName"): string | null {
+  const shown = valueAt(there, path);
+  return typeof shown === "string" ? shown : null;
+}
+
 export interface PeopleOptions {
   readonly random: (bytes: number) => string;
   /** The users and groups of the check stay in the app. */
@@ -42,8 +48,9 @@ export interface PeopleOptions {
   readonly emailDomain: string;
 }
 
-/** A user who stays in the app. */
+/** A user or a group that stays in the app. */
 export interface Left {
+  readonly kind: "user" | "group";
   readonly name: string;
   readonly state: "deactivated" | "active" | "kept";
 }
@@ -57,13 +64,21 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
   const lostUsers = new Set<string>();
   const lostGroups = new Set<string>();
   const left = new Map<string, Left["state"]>();
+  const leftGroups = new Set<string>();
   const sent = new Set<Promise<unknown>>();
   let isClosed = false;
+  let failsWhereNobodyIs = false;
 
-  async function create(request: ScimRequest, name: string, ids: Map<string, string>, lost: Set<string>) {
+  async function create(
+    request: ScimRequest,
+    name: string,
+    ids: Map<string, string>,
+    lost: Set<string>,
+    token?: ScimToken | null,
+  ) {
     if (isClosed) throw new Error("the check has ended");
     lost.add(name);
-    const asked = ask(request).then((reply) => {
+    const asked = ask(request, token).then((reply) => {
       const id = isGood(reply) ? idIn(reply.json) : null;
       if (id !== null) ids.set(id, name);
       // One that was refused is not there, unless it is the second of this name.
@@ -81,17 +96,27 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
     return idIn(reply.json) === null ? null : reply.json;
   }
 
+  /** Removes it. @returns the answer, and what is there afterwards */
+  async function afterDelete(request: ScimRequest, read: ScimRequest) {
+    const reply = await ask(request);
+    // An app that fails where nobody has the id is believed, and not asked again.
+    if (isGood(reply) && failsWhereNobodyIs) return { reply, there: null };
+    const there = await readAt(read).catch((error: unknown) => {
+      if (!(error instanceof Problem) || !(isGood(reply) || failsWhereNobodyIs)) throw error;
+      failsWhereNobodyIs = true;
+      return null;
+    });
+    return { reply, there };
+  }
+
   /** @returns why the user is still there, or null */
   async function remove(id: string): Promise<string | null> {
-    const reply = await ask(deleteUser(id));
-    const there = await readAt(readUser(id));
+    const { reply, there } = await afterDelete(deleteUser(id), readUser(id));
     if (there === null) {
       users.delete(id);
       return null;
     }
-    // A case may have changed the name.
-    const shown = valueAt(there, "userName");
-    const name = typeof shown === "string" ? shown : (users.get(id) ?? id);
+    const name = shownName(there, "userName") ?? users.get(id) ?? id;
     const isInactive = await deactivate(id);
     if (isInactive) users.delete(id);
     left.set(clean(name), isInactive ? "deactivated" : "active");
@@ -128,9 +153,10 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
     if (keeps) return;
     await findLost(lostGroups, (name) => lookUpGroup("standard", name), groups);
     await findLost(lostUsers, (name) => lookUpUser("standard", name), users);
-    await each([...groups.keys()], async (id) => {
-      await ask(deleteGroup(id));
+    await each([...groups], async ([id, name]) => {
       groups.delete(id);
+      const { there } = await afterDelete(deleteGroup(id), readGroup(id)).catch(() => ({ there: {} }));
+      if (there !== null) leftGroups.add(clean(shownName(there, "displayName") ?? name));
     });
     const all = [...users.keys()].filter((id) => id !== stays);
     await each(all, (id) => remove(id).catch((error: unknown) => error));
@@ -142,11 +168,16 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
   const newAddress = (): string => `${newName().toLowerCase()}@${emailDomain}`;
   return {
     ...{ newName, newAddress, remove, removeAll },
-    /** The users who stay in the app, once nobody is created any more. */
+    /** The users and groups that stay in the app, once nobody is created any more. */
     left(): readonly Left[] {
       if (!isClosed) return [];
       const kept = keeps ? [...users.values()].filter((name) => !left.has(name)) : [];
-      return [...left, ...kept.map((name) => [name, "kept"] as const)].map(([name, state]) => ({ name, state }));
+      return [
+        ...[...left].map(([name, state]): Left => ({ kind: "user", name, state })),
+        ...kept.map((name): Left => ({ kind: "user", name, state: "kept" })),
+        ...[...leftGroups].map((name): Left => ({ kind: "group", name, state: "active" })),
+        ...(keeps ? [...groups.values()] : []).map((name): Left => ({ kind: "group", name, state: "kept" })),
+      ];
     },
     /** A new user as a client sends it. */
     attributes: (more: Attributes = {}): Attributes => {
@@ -157,8 +188,9 @@ export function peopleOf(ask: Ask, { random, keeps, emailDomain }: PeopleOptions
         ...more,
       };
     },
-    post: (attributes: Attributes): Promise<Reply> =>
-      create(createUser(attributes), String(attributes["userName"]), users, lostUsers),
+    /** @param token in place of the right one; null: none */
+    post: (attributes: Attributes, token?: ScimToken | null): Promise<Reply> =>
+      create(createUser(attributes), String(attributes["userName"]), users, lostUsers, token),
     postGroup: (profile: Profile, name: string, members: readonly string[]): Promise<Reply> =>
       create(createGroup(profile, name, members), name, groups, lostGroups),
     read: (id: string): Promise<Resource | null> => readAt(readUser(id)),

@@ -2,8 +2,8 @@ import { isGood } from "../../../scim/sending.ts";
 import { deleteUser, type Profile } from "../../../scim/profiles.ts";
 import { attributesIn, idIn, valueAt } from "../../../scim/resource.ts";
 import { cutBetween } from "../../../text/redacted.ts";
-import { noticed, notReached, notRequired, unnoticed, works } from "../../frame/verdict.ts";
-import type { ScimCase } from "../attempt.ts";
+import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
+import type { Attempt, ScimCase } from "../attempt.ts";
 import { answered, failure, notDone } from "../judge.ts";
 import { idsNamed } from "./lookups.ts";
 
@@ -109,15 +109,34 @@ const createId = (profile: Profile): ScimCase => ({
     if (String(valueAt(there, "userName")).toLowerCase() !== other.userName.toLowerCase()) {
       return unnoticed(`${answered(reply)}, and overwrote the user who had that id`);
     }
-    if (reply.status === 400 || reply.status === 409) return notRequired(`refused it: ${answered(reply)}`);
-    const refused = notDone(reply, "ignore the member id of a new resource: it is readOnly");
+    const isRefused = reply.status === 400 || reply.status === 409;
+    const refused = isRefused ? null : notDone(reply, "ignore the member id of a new resource: it is readOnly");
     if (refused !== null) return refused;
     const id = idIn(reply.json);
-    return id === null || id === other.id
-      ? unnoticed(`${answered(reply)} with ${id === null ? "no id" : "the id of another user"}`)
+    if (!isRefused && (id === null || id === other.id)) {
+      return unnoticed(`${answered(reply)} with ${id === null ? "no id" : "the id of another user"}`);
+    }
+    const taken = await takesFreeId(attempt);
+    if (taken !== null) return taken;
+    return isRefused
+      ? notRequired(`refused it: ${answered(reply)}`)
       : noticed("chose an id, and kept the user who had that one");
   },
 });
+
+/** An app that refuses the id of somebody else, because it is taken, may take one that is free. @returns null: it does not */
+async function takesFreeId(attempt: Attempt): Promise<Finding | null> {
+  const gone = await attempt.person();
+  // An id of the kind that the app makes; where it removes nobody, one that it never made.
+  const free = (await attempt.remove(gone.id)) === null ? gone.id : attempt.newName();
+  const reply = await attempt.post(attempt.attributes({ id: free }));
+  if (isGood(reply) && idIn(reply.json) === free) {
+    return unnoticed(`${answered(reply)} with the id of the body`, {
+      mustNot: "whoever creates a user chooses its id",
+    });
+  }
+  return failure(reply);
+}
 
 const createInactive = (profile: Profile): ScimCase => ({
   ...{ profile, name: `${profile}.create-inactive` },

@@ -1,5 +1,5 @@
 import { isGood } from "../../../scim/sending.ts";
-import { deleteUser, lookUpUser, type Profile } from "../../../scim/profiles.ts";
+import { deleteUser, lookUpUser, readUser, type Profile } from "../../../scim/profiles.ts";
 import { idIn, resourcesIn, valueAt } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../../shared/scim-server.ts";
@@ -32,7 +32,19 @@ export const leavingCases: readonly ScimCase[] = [
       const { id, userName } = await attempt.person();
       const refused = await removed(attempt, id);
       if (refused !== null) return refused;
-      if ((await attempt.read(id)) !== null) return unnoticed("answered that it removed the user, and still shows it");
+      const gone = await attempt.ask(readUser(id));
+      if (isGood(gone) && idIn(gone.json) !== null) {
+        return unnoticed("answered that it removed the user, and still shows it");
+      }
+      const failedAfter = failure(gone);
+      if (failedAfter !== null)
+        return { ...failedAfter, mustNot: "the id of a user who was removed makes the app fail" };
+      if (gone.status !== 404) {
+        return unnoticed(`removed the user, and ${answered(gone)} to its id, which must be 404`, {
+          mustNot: "the id of a user who was removed is answered as if there were one",
+          fix: "answer 404 where no user has the id",
+        });
+      }
       const list = await attempt.ask(lookUpUser("standard", userName));
       const failed = failure(list);
       if (failed !== null) return failed;
@@ -47,12 +59,12 @@ export const leavingCases: readonly ScimCase[] = [
     should: "answer 404 again",
     paragraph: "RFC 7644 3.6",
     fix: "answer 404 where no user has the id, to DELETE too",
-    reads: ["delete"],
     async run(attempt) {
-      if (attempt.verdicts.get("delete") === "unnoticed") return notReached("the app removes nobody (see delete)");
       const { id } = await attempt.person();
       const refused = await removed(attempt, id);
       if (refused !== null) return refused;
+      const there = await attempt.ask(readUser(id));
+      if (isGood(there) && idIn(there.json) !== null) return notReached("the app removes nobody (see delete)");
       const again = await attempt.ask(deleteUser(id));
       const failed = failure(again);
       if (failed !== null) return failed;

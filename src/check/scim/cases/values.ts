@@ -1,6 +1,6 @@
 import { patchUserBy, putUser, type ScimRequest } from "../../../scim/profiles.ts";
 import { attributesIn } from "../../../scim/resource.ts";
-import { noticed, notReached, notRequired, unnoticed } from "../../frame/verdict.ts";
+import { noticed, notReached, notRequired, unnoticed, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
 import { answered, failure } from "../judge.ts";
@@ -13,8 +13,8 @@ interface Row {
   readonly mustNot: string;
   readonly paragraph: string;
   readonly fix: string;
-  readonly path: string;
-  readonly value: unknown;
+  /** What is sent, one after another, each to a user of its own. What it must not lose is judged by the first: the cases of changes judge the others. */
+  readonly values: readonly (readonly [path: string, value: unknown])[];
 }
 
 const rows: readonly Row[] = [
@@ -23,25 +23,40 @@ const rows: readonly Row[] = [
     mustNot: "an attribute that the app does not know makes it fail, or lose others",
     paragraph: "RFC 7644 3.5.1, 3.5.2",
     fix: "ignore an attribute that is not in your schema, or answer 400 invalidPath",
-    ...{ path: "idpCheckUnknown", value: "unknown" },
+    values: [["idpCheckUnknown", "unknown"]],
   },
   {
     name: "empty-values",
     mustNot: "an empty value makes the app fail, or lose others",
     paragraph: "RFC 7643 2.5",
     fix: "store an empty text, or read it as no value",
-    ...{ path: "title", value: "" },
+    values: [
+      ["title", ""],
+      ["displayName", ""],
+      ["emails", []],
+    ],
   },
   {
     name: "null-values",
     mustNot: "a null makes the app fail, or lose others",
     paragraph: "RFC 7643 2.5",
     fix: "read null as no value: directories send it for what a person does not have",
-    ...{ path: "title", value: null },
+    values: [
+      ["title", null],
+      ["displayName", null],
+      ["name", null],
+      ["emails", null],
+    ],
   },
 ];
 
-async function run(attempt: Attempt, { path, value }: Row) {
+/** @returns a finding that ends the case, or what the app did; empty: it takes neither PATCH nor PUT */
+async function sendValue(
+  attempt: Attempt,
+  path: string,
+  value: unknown,
+  isFirst: boolean,
+): Promise<Finding | readonly string[]> {
   const person = await attempt.person({ title: "Idp" });
   const { id, attributes } = person;
   const there = await attempt.read(id);
@@ -55,7 +70,7 @@ async function run(attempt: Attempt, { path, value }: Row) {
   const did: string[] = [];
   for (const request of requests) {
     const reply: Reply = await attempt.ask(request);
-    const by = ` by ${request.method}`;
+    const by = ` to ${path} by ${request.method}`;
     if (isUnsupported(reply)) continue;
     const failed = failure(reply);
     if (failed !== null) return { ...failed, did: `${failed.did}${by}` };
@@ -63,8 +78,18 @@ async function run(attempt: Attempt, { path, value }: Row) {
     if (after === null) return unnoticed(`${answered(reply)}${by}, and the user is gone`);
     const now = attributesIn(after, paths);
     const lost = Object.keys(before).filter((one) => JSON.stringify(now[one]) !== JSON.stringify(before[one]));
-    if (lost.length > 0) return unnoticed(`${answered(reply)}${by}, and changed ${lost.join(" and ")}`);
+    if (isFirst && lost.length > 0) return unnoticed(`${answered(reply)}${by}, and changed ${lost.join(" and ")}`);
     did.push(`${answered(reply)}${by}`);
+  }
+  return did;
+}
+
+async function run(attempt: Attempt, { values }: Row): Promise<Finding> {
+  const did: string[] = [];
+  for (const [index, [path, value]] of values.entries()) {
+    const found = await sendValue(attempt, path, value, index === 0);
+    if ("verdict" in found) return found;
+    did.push(...found);
   }
   return did.length === 0
     ? notRequired("takes neither PATCH nor PUT", "RFC 7644 3.5.2: optional")
