@@ -129,6 +129,7 @@ const local: readonly (readonly [neglects: readonly ApiNeglect[], unnoticed: rea
   [["owner"], ["other-user"]],
   [["owner-redirect"], ["other-user"]],
   [["acr"], ["acr-missing"]],
+  [["acr-absent"], ["acr-missing"]],
   [["auth-time"], ["auth-time-old"]],
   [["acr-error"], ["acr-missing", "auth-time-old"]],
   [["service"], ["service-token"]],

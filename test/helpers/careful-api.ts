@@ -23,6 +23,8 @@ export type ApiNeglect =
   | "owner"
   | "owner-redirect"
   | "acr"
+  /** It compares acr only where a token has one. */
+  | "acr-absent"
   | "acr-error"
   | "auth-time"
   | "service"
@@ -182,7 +184,8 @@ export class CarefulApi {
     if (expected === "dpop" && scheme !== "Bearer") this.#checkProof(req, asked, token, claims);
     const { needsScope, needsAcr, maxAge = Infinity, usersOnly = false } = this.#config;
     if (usersOnly && claims["sub"] === claims["client_id"] && !this.#neglects("service")) throw new Refused(403);
-    const isStrong = needsAcr === undefined || claims["acr"] === needsAcr || this.#neglects("acr");
+    const isTaken = this.#neglects("acr") || (this.#neglects("acr-absent") && claims["acr"] === undefined);
+    const isStrong = needsAcr === undefined || claims["acr"] === needsAcr || isTaken;
     const isLate = Number(claims["auth_time"]) + maxAge < Date.now() / 1000 && !this.#neglects("auth-time");
     if (!isStrong || isLate) {
       throw new Refused(401, this.#neglects("acr-error") ? "invalid_token" : "insufficient_user_authentication");

@@ -1,10 +1,11 @@
 import { jsonOf, send } from "../../client/http.ts";
+import { OperationError, RemoteError } from "../../core/base/errors.ts";
 import type { OperationInput } from "../../core/admin/operations/table.ts";
 import { randomText } from "../../serve/random.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
-import { claimsOf, headerOf, jwksUriOf } from "../shared/tokens.ts";
+import { claimsOf, headerOf, isJwt, jwksUriOf, signedBy } from "../shared/tokens.ts";
 
 /** What the cases may do at the issuer: tokens of all kinds, its users and keys, and what it was asked. */
 
@@ -138,6 +139,18 @@ export async function apiControlOf(server: Server, people: ApiPeople, tokens: Ap
       otherIssuer ??= addIssuer(headerOf(good)["typ"]);
       const [audience] = [claimsOf(good)["aud"]].flat().map(String);
       return issue(await otherIssuer, people, { ...tokens, audience }, change);
+    },
+    /** The token without one claim; null: it is not signed with a key that this caller may have. */
+    async withoutClaim(token: string, name: string): Promise<string | null> {
+      if (!isJwt(token)) return null;
+      const { alg, typ } = headerOf(token);
+      const claims = Object.fromEntries(Object.entries(claimsOf(token)).filter(([one]) => one !== name));
+      try {
+        return await signedBy(server, String(alg), String(typ), claims);
+      } catch (error) {
+        if (error instanceof RemoteError || error instanceof OperationError) return null;
+        throw error;
+      }
     },
     /** The published keys. */
     async keys(): Promise<readonly Change[]> {
