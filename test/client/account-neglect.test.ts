@@ -226,6 +226,17 @@ test("an app that admits only users whom it knows refuses the attackers", async 
   });
 });
 
+test("that an app refuses everybody whom it does not know is said beside each refusal, and so is a failure", async () => {
+  const config = { admits: [(await idp.call("users.show", { username: "alice" })).id], fails: true };
+  const result = await check("email", { config, withSecond: false, names: /email-taken/ });
+  expect(result.cases[1]).toMatchObject({
+    verdict: "noticed",
+    did: expect.stringMatching(
+      /^answered 500 at \/callback\/one, which refuses too; a 403 would say so: refused .*; the app refuses idp-check-\w+, too \(.*\): .*--attacker/,
+    ) as string,
+  });
+});
+
 test("an app that admits verified addresses of one domain admits the attackers", async () => {
   const result = await check("username", { config: { admitsDomain: "corp.example.com" }, withSecond: false });
   expect(named(result, "unnoticed")).toEqual(["account.username-taken", "account.email-changed"]);

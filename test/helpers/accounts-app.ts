@@ -29,6 +29,8 @@ export interface AccountsConfig {
   readonly admits?: readonly string[];
   /** Admits only verified addresses of this domain. */
   readonly admitsDomain?: string;
+  /** Answers 500 to whom it does not admit. */
+  readonly fails?: boolean;
 }
 
 interface Account {
@@ -141,7 +143,7 @@ export class AccountsApp {
     const userinfo = await fetch(metadata["userinfo_endpoint"] ?? "", { headers: { authorization } });
     const claims = { ...((await userinfo.json()) as Claims), ...decodeJwt(idToken) };
     if (this.#config.admits?.includes(String(claims["sub"])) === false) {
-      res.writeHead(403).end("not invited");
+      res.writeHead(this.#config.fails === true ? 500 : 403).end("not invited");
       return;
     }
     const { admitsDomain } = this.#config;
@@ -208,7 +210,8 @@ export class AccountsApp {
     if (req.method === "POST") {
       const fields = fieldsOf(body, req.headers["content-type"] ?? "");
       const isOwn = fields.get("csrf") === csrf && req.headers.origin === this.#config.url;
-      if (isOwn && fields.get("color") === "blue" && fields.get("title") !== "") {
+      const isWhole = fields.get("title") !== "" && fields.get("contact")?.includes("@") === true;
+      if (isOwn && fields.get("color") === "blue" && isWhole) {
         account.note = fields.get("note") ?? "";
         res.writeHead(303, { location: `/${place}` }).end();
       } else res.writeHead(isOwn ? 422 : 403).end();
@@ -224,6 +227,7 @@ export class AccountsApp {
         <input type="hidden" name="csrf" value="${csrf}">
         <select name="color"><option>red</option><option selected>blue</option></select>
         <input name="title" value="My &quot;note&quot;" required>
+        <input type="email" name="contact" required>
         <textarea name="note">
 ${account.note}</textarea>
         <button name="save" value="1">Save</button>

@@ -1,6 +1,7 @@
 import type { Browser, Visit } from "../../client/app/visit.ts";
 import type { AccountPlace } from "../frame/account/account-place.ts";
-import { probeOf, type Probe } from "../frame/account/probe.ts";
+import { probeOf } from "../frame/account/probe.ts";
+import type { Recognition } from "../frame/account/recognize.ts";
 import type { App } from "../frame/app.ts";
 import type { Fault, Recorded } from "../frame/idp.ts";
 import type { CheckRun, Verdicts } from "../frame/run.ts";
@@ -43,7 +44,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 /** How an account is recognized, once that was seen to work. */
 export interface Recognizing {
-  readonly probe: Probe;
+  readonly probe: Recognition;
   /** The user's claims, as the app got them in the ID token and from UserInfo. */
   readonly seen: { readonly token: Claims; readonly userinfo: Claims };
 }

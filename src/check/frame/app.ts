@@ -62,6 +62,13 @@ export function ending({ end, steps }: Visit): string {
   }
 }
 
+/** The same of one that signed nobody in. A 5xx refuses, too: it is what Express answers by default. */
+export function refusal(visit: Visit): string {
+  const { end } = visit;
+  const isFailure = end.kind === "page" && end.status >= 500;
+  return ending(visit) + (isFailure ? ", which refuses too; a 403 would say so" : "");
+}
+
 /** Characters of what an app wrote. */
 const maxSaid = 120;
 

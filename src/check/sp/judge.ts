@@ -1,17 +1,10 @@
-import { ending, spoiledBy, whyNotBegun, standingUnknown, heldSignIn } from "../frame/app.ts";
+import { ending, refusal, spoiledBy, whyNotBegun, standingUnknown, heldSignIn } from "../frame/app.ts";
 import type { AuthorizationResponse, Browser, Visit } from "../../client/app/visit.ts";
 import { noticed, notReached, unnoticed, type Finding, isFinding } from "../frame/verdict.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Person } from "./messages.ts";
 
 /** What an app did with a response that is wrong. */
-
-/** How a visit ended. A 5xx refuses, too: it is what Express answers by default. */
-export function refusal(visit: Visit): string {
-  const { end } = visit;
-  const isFailure = end.kind === "page" && end.status >= 500;
-  return ending(visit) + (isFailure ? ", which refuses too; a 403 would say so" : "");
-}
 
 /** The response that a sign-in ends with, kept from the app. @returns a finding if none came */
 export async function heldIn(attempt: Attempt, browser: Browser): Promise<AuthorizationResponse | Finding> {

@@ -8,7 +8,8 @@ interface Field {
   readonly value: string;
   /** A person types into it. */
   readonly isText: boolean;
-  readonly isRequired: boolean;
+  /** What a person has to type into it, made of a text; null: it is not required, or no text fits. */
+  readonly required: ((text: string) => string) | null;
 }
 
 export interface PostForm {
@@ -18,6 +19,13 @@ export interface PostForm {
 }
 
 const textTypes = ["", "text", "search"];
+const asItIs = (text: string): string => text;
+/** Fields that take a text, or one of a form of its own (HTML 4.10.5.1). */
+const typed: Readonly<Record<string, (text: string) => string>> = {
+  ...Object.fromEntries([...textTypes, "tel", "password"].map((type) => [type, asItIs])),
+  email: (text) => `${text}@example.com`,
+  url: (text) => `https://example.com/${text}`,
+};
 const notSent = ["submit", "button", "reset", "image", "file"];
 
 const attribute = ({ attributes }: Tag, name: string): string => attributes.get(name) ?? "";
@@ -40,22 +48,23 @@ function fieldAt(tags: readonly Tag[], at: number): Field | null {
   if (tag === undefined || tag.isEnd) return null;
   const name = attribute(tag, "name");
   if (name === "" || tag.attributes.has("disabled")) return null;
-  const isRequired = tag.attributes.has("required");
+  const isEditable = !tag.attributes.has("readonly");
+  const isRequired = isEditable && tag.attributes.has("required");
   if (tag.name === "textarea") {
     // A first line break is not part of the text (HTML 13.2.6.4.7).
     const value = textOf(insideAt(tags, at)).replace(/^\r?\n/, "");
-    return { name, value, isText: !tag.attributes.has("readonly"), isRequired };
+    return { name, value, isText: isEditable, required: isRequired ? asItIs : null };
   }
-  if (tag.name === "select") return { name, value: selectedIn(insideAt(tags, at)), isText: false, isRequired };
+  if (tag.name === "select") return { name, value: selectedIn(insideAt(tags, at)), isText: false, required: null };
   if (tag.name !== "input") return null;
   const type = kindOf(tag, "type");
   if (notSent.includes(type)) return null;
   if (type === "checkbox" || type === "radio") {
     if (!tag.attributes.has("checked")) return null;
-    return { name, value: tag.attributes.get("value") ?? "on", isText: false, isRequired };
+    return { name, value: tag.attributes.get("value") ?? "on", isText: false, required: null };
   }
-  const isText = textTypes.includes(type) && !tag.attributes.has("readonly");
-  return { name, value: attribute(tag, "value"), isText, isRequired };
+  const isText = textTypes.includes(type) && isEditable;
+  return { name, value: attribute(tag, "value"), isText, required: isRequired ? (typed[type] ?? null) : null };
 }
 
 /** The button that sends the form where a person presses Enter (HTML 4.10.22.2). */
@@ -68,7 +77,7 @@ function buttonIn(tags: readonly Tag[]): readonly Field[] {
   );
   const name = button === undefined ? "" : attribute(button, "name");
   if (button === undefined || name === "") return [];
-  return [{ name, value: attribute(button, "value"), isText: false, isRequired: false }];
+  return [{ name, value: attribute(button, "value"), isText: false, required: null }];
 }
 
 /** The forms of a page that are sent by POST. */
@@ -95,10 +104,10 @@ export function fieldFor({ fields }: PostForm, named: string | null, earlier: re
 /** @param boundary of the parts, where the form has some */
 export function filled(form: PostForm, field: string, text: string, boundary: string): Outgoing {
   const { action, enctype, fields } = form;
-  const pairs = fields.map(({ name, value, isText, isRequired }): [string, string] => [
-    name,
-    name === field || (isText && isRequired && value.trim() === "") ? text : value,
-  ]);
+  const pairs = fields.map(({ name, value, required }): [string, string] => {
+    if (name === field) return [name, text];
+    return [name, required !== null && value.trim() === "" ? required(text) : value];
+  });
   if (enctype !== "multipart/form-data") return { method: "POST", url: action, form: new URLSearchParams(pairs) };
   // RFC 7578 2, with names and values as browsers write them (HTML 4.10.22.8).
   const escaped = (name: string): string => name.replaceAll("\n", "%0A").replaceAll("\r", "%0D").replaceAll('"', "%22");

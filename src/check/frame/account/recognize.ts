@@ -1,5 +1,5 @@
 import type { Browser, Visit } from "../../../client/app/visit.ts";
-import { ending, whyNotSignedIn, type SignsIn } from "../app.ts";
+import { refusal, whyNotSignedIn, type SignsIn } from "../app.ts";
 import { noticed, notReached, unnoticed, type Finding } from "../verdict.ts";
 import type { Probe, Recognized } from "./probe.ts";
 
@@ -20,6 +20,12 @@ interface Other {
   readonly isNew: boolean;
 }
 
+/** How the account of a user is recognized, as the controls have shown it. */
+export interface Recognition extends Probe {
+  /** Why a refusal says little: the app refused the other user of the control, too. Null: it let that user in. */
+  readonly remark: string | null;
+}
+
 /**
  * The controls: the user sees the account again in a second browser, and another user does not.
  * @param user username
@@ -31,7 +37,7 @@ export async function recognizes(
   user: string,
   claims: (visit: Visit) => Promise<readonly unknown[]>,
   newOther: () => Promise<Other>,
-): Promise<Probe | string> {
+): Promise<Recognition | string> {
   const { probe } = attempt;
   if (probe === null) {
     return "it is not known what the app shows to one account alone: add --mark URL, a page with a form that keeps a text of the user, or --account URL with --account-id";
@@ -51,12 +57,15 @@ export async function recognizes(
     return `a second browser of ${user} is not shown ${account.what}, so it is not kept with the account`;
   }
   const other = await newOther();
-  await attempt.signIn(other.browser);
-  if (other.isNew && (await attempt.standing(other.browser)) === "in") leave(attempt, other.username);
+  const otherVisit = await attempt.signIn(other.browser);
+  const isIn = (await attempt.standing(other.browser)) === "in";
+  if (other.isNew && isIn) leave(attempt, other.username);
   if (await probe.isSame(other.browser, account)) {
     return `another user, ${other.username}, is shown ${account.what}, too: name an address that shows it to one user alone`;
   }
-  return probe;
+  if (isIn) return { ...probe, remark: null };
+  const hint = other.isNew ? ": name one whom it admits with --attacker" : "";
+  return { ...probe, remark: `the app refuses ${other.username}, too (${refusal(otherVisit)})${hint}` };
 }
 
 /** Says that the app keeps the account of somebody whom the check added. */
@@ -83,7 +92,7 @@ interface Intruder {
 /** What the app did with somebody else, who must not be at this account. */
 export async function judgeIntruder(
   attempt: AccountCheck,
-  probe: Probe,
+  probe: Recognition,
   wanted: Recognized,
   { browser, visit }: { readonly browser: Browser; readonly visit: Visit },
   { username, who }: Intruder,
@@ -94,5 +103,6 @@ export async function judgeIntruder(
     leave(attempt, username);
     return noticed("signed in to another account");
   }
-  return noticed(`${ending(visit)}: refused ${who}`);
+  const remark = probe.remark === null ? "" : `; ${probe.remark}`;
+  return noticed(`${refusal(visit)}: refused ${who}${remark}`);
 }

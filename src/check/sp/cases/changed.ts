@@ -2,7 +2,8 @@ import type { AuthorizationResponse } from "../../../client/app/visit.ts";
 import { notAtLoopback } from "../../frame/listener.ts";
 import { noticed, notReached, notRequired, unnoticed, type Case } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { heldIn, refusal, signedInBy } from "../judge.ts";
+import { refusal } from "../../frame/app.ts";
+import { heldIn, signedInBy } from "../judge.ts";
 
 /** Responses that were changed on their way: what they name is fetched, or their name is missing, or the session ends soon. */
 

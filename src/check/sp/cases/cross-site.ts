@@ -1,7 +1,7 @@
-import { whyNotSignedIn } from "../../frame/app.ts";
+import { whyNotSignedIn, refusal } from "../../frame/app.ts";
 import { notReached, unnoticed, works, type Case } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { heldIn, refusal, signedInBy } from "../judge.ts";
+import { heldIn, signedInBy } from "../judge.ts";
 
 /** The response as it comes at every customer: their identity provider is another site, while everything on localhost is one. */
 export const crossSite: Case<Attempt> = {

@@ -1,9 +1,9 @@
 import { deflateRawSync } from "node:zlib";
 import { elsewhere, changed, type AuthorizationResponse, type Browser } from "../../../client/app/visit.ts";
-import { noticedIfDelivered } from "../../frame/app.ts";
+import { noticedIfDelivered, refusal } from "../../frame/app.ts";
 import { noticed, notReached, notRequired, unnoticed, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
-import { heldIn, nameOf, refusal, signedInBy } from "../judge.ts";
+import { heldIn, nameOf, signedInBy } from "../judge.ts";
 
 /** A good response that comes where, or how, the app must not take it. */
 

@@ -3,7 +3,8 @@ import type { Browser, Visit } from "../../../client/app/visit.ts";
 import { Problem } from "../../../client/check.ts";
 import { samlFlaws } from "../../../core/testing/controls/faults/flaws/saml.ts";
 import type { Attempt } from "../attempt.ts";
-import { judgeForged, nameOf, refusal, signedInBy, spoiledVisit } from "../judge.ts";
+import { refusal } from "../../frame/app.ts";
+import { judgeForged, nameOf, signedInBy, spoiledVisit } from "../judge.ts";
 
 /** A case for each flaw of a response. All are judged here. */
 

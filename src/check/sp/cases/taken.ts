@@ -1,9 +1,9 @@
 import { Problem } from "../../../client/check.ts";
-import { ending, standingUnknown } from "../../frame/app.ts";
+import { ending, standingUnknown, refusal } from "../../frame/app.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt } from "../attempt.ts";
 import { signChoices, type Way } from "../messages.ts";
-import { refusal, signedInBy } from "../judge.ts";
+import { signedInBy } from "../judge.ts";
 
 /** What the app takes of that which it may take or refuse, and how it takes a failure. */
 
