@@ -70,6 +70,7 @@ const apps: readonly Neglected[] = [
     "aud-contains": ["id-token.aud-contains"],
     sub: ["id-token.sub-missing"],
     "redirect-uri": ["redirect-uri"],
+    "return-prefix": ["open-redirect"],
     "refresh-token": ["token.refresh-token-missing"],
     browser: ["login-csrf"],
     "refresh-aud": ["refresh.aud-wrong"],
@@ -112,6 +113,13 @@ test.each([{ responseMode: "form_post" }, { pushes: true }] as const)("the same 
   const careful = await check(fewCases, [], way);
   expect(named(careful, "noticed")).toHaveLength(few.length);
   expect(named(await check(fewCases, ["nonce-fresh"], way), "unnoticed")).toEqual(["nonce-fresh"]);
+});
+
+test("a secret on the page that asks to sign in, which no signed-in browser sees", async () => {
+  const cases = allCases.filter(({ name }) => name === "secret-in-page");
+  const way = { hasSignInPage: true, cannotSignOut: true } as const;
+  expect(named(await check(cases, [], way), "noticed")).toEqual(["secret-in-page"]);
+  expect(named(await check(cases, ["secret-for-strangers"], way), "unnoticed")).toEqual(["secret-in-page"]);
 });
 
 /** RFC 9700 2.1: PKCE or nonce may take the place of state, if they keep the response in one browser. */

@@ -46,6 +46,8 @@ export type Neglect =
   | "browser"
   | "replay"
   | "return-to"
+  /** It goes where an address begins as its own does. */
+  | "return-prefix"
   | "token-in-url"
   | "keys"
   | "keys-empty"
@@ -81,6 +83,8 @@ export type Neglect =
   /** At the sign-out, it forgets the cookie alone. */
   | "session-end"
   | "secret-in-page"
+  /** The page that asks to sign in has the secret. */
+  | "secret-for-strangers"
   | "refresh-in-script"
   /** What it does not check of the ID token of a refresh. */
   | "refresh-sub"
@@ -216,6 +220,8 @@ export class CarefulApp {
       else if (url.pathname === "/backchannel-logout" && !this.#neglects("no-logout")) await this.#told(req, url, res);
       else if (url.pathname === "/logout") await this.#signOut(req, url, { session, id }, res);
       else if (url.pathname === "/" && this.#neglects("secret-in-page")) res.end(this.#config.clientSecret);
+      else if (url.pathname === "/welcome" && this.#neglects("secret-for-strangers"))
+        res.end(this.#config.clientSecret);
       else if (url.pathname === "/app.js")
         res.end(
           this.#neglects("refresh-in-script") ? `${" ".repeat(2_000_000)}${session.user?.refreshToken ?? ""}` : "",
@@ -231,7 +237,10 @@ export class CarefulApp {
   async #login(url: URL, session: Session, res: ServerResponse): Promise<void> {
     refuseUnless(!this.#neglects("links") || url.search === "", "a link with parameters");
     const asked = url.searchParams.get("return_to") ?? "/";
-    const isOwn = new URL(asked, "http://app.invalid").origin === "http://app.invalid";
+    const base = new URL(this.#config.redirectUri).origin;
+    const isOwn =
+      (URL.canParse(asked, base) && new URL(asked, base).origin === base) ||
+      (this.#neglects("return-prefix") && asked.startsWith(base));
     const pending: Pending = {
       state: this.#neglects("state-fresh") ? `state-${(this.#fixed.states += 1)}` : random(),
       nonce: this.#neglects("nonce-fresh") ? this.#fixed.nonce : random(),

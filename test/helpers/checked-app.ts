@@ -19,7 +19,10 @@ const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10
 
 type Way = Partial<
   Pick<AppConfig, "responseMode" | "pushes" | "userinfo" | "refreshes" | "asksSignOut" | "hasSignInPage">
->;
+> & {
+  /** The check is told no address that signs out. */
+  readonly cannotSignOut?: true;
+};
 
 type CheckNeglects = (
   cases: readonly Case<Attempt>[],
@@ -78,7 +81,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
           signedIn: `${url}/me`,
           who: `${url}/me`,
           signedInText: null,
-          signOut: `${url}/logout`,
+          signOut: way.cannotSignOut === true ? null : `${url}/logout`,
           ...{ within: 300, lookup },
         },
         ...{ ...checkRun, control, wait, restart: start, closeLimit: 100 },

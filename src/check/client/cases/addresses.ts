@@ -7,8 +7,14 @@ import { type Case, type Finding, noticed, notReached, unnoticed } from "../../f
 
 const parameters = ["return_to", "returnTo", "next", "redirect"];
 const { host } = new URL(elsewhere);
-/** All of them lead away in a browser, which reads `/\\` as `//`, and leaves tabs out. */
-const targets = [`${elsewhere}/`, `//${host}/`, `/\\${host}/`, `/\t/${host}/`, `https:${host}/`];
+/**
+ * All of them lead away in a browser, which reads `/\\` as `//`, leaves tabs out, and takes what stands before `@` for a user.
+ * @param own origin of the app, with which they may begin
+ */
+const targetsFor = (own: string): readonly string[] => [
+  ...[`${elsewhere}/`, `//${host}/`, `/\\${host}/`, `/\t/${host}/`, `https:${host}/`, `${own}@${host}/`],
+  ...(new URL(own).port === "" ? [`${own}.${host}/`] : []),
+];
 
 export const openRedirect: Case<Attempt> = {
   name: "open-redirect",
@@ -24,7 +30,7 @@ export const openRedirect: Case<Attempt> = {
       return notReached(`the app goes nowhere by ${all.join(", ")}: name its parameter with --return-param NAME`);
     }
     for (const name of followed) {
-      for (const target of targets) {
+      for (const target of targetsFor(new URL(attempt.app.signedIn).origin)) {
         const visit = await signInWith(attempt, name, target);
         if (visit.end.kind === "foreign") return unnoticed(`sent the browser to ${visit.end.url}`);
         const why = whyNotBegun(visit);
@@ -42,10 +48,15 @@ async function followedOf(attempt: Attempt, all: readonly string[]): Promise<rea
   for (const name of all) {
     const own = new URL(signedIn);
     own.searchParams.set("idp-check", attempt.random(9));
-    const target = own.origin === new URL(start).origin ? own.pathname + own.search : own.href;
-    const visit = await signInWith(attempt, name, target);
-    if (visit.end.kind === "stuck") return notReached(visit.end.why);
-    if (visit.steps.some(({ url }) => url.href === own.href)) followed.push(name);
+    // Some apps take paths alone, others whole addresses.
+    const targets = [...(own.origin === new URL(start).origin ? [own.pathname + own.search] : []), own.href];
+    for (const target of targets) {
+      const visit = await signInWith(attempt, name, target);
+      if (visit.end.kind === "stuck") return notReached(visit.end.why);
+      if (!visit.steps.some(({ url }) => url.href === own.href)) continue;
+      followed.push(name);
+      break;
+    }
   }
   return followed;
 }

@@ -108,6 +108,12 @@ export const secretInPage: Case<Attempt> = {
     ]);
     const sent = [...known.texts].map((text): Sent => ["a page", text]);
     for (const url of pages) sent.push(...(await textsAt(browser, url)));
+    // What everybody may read before the sign-in.
+    const stranger = await attempt.newBrowser();
+    for (const url of [app.start, app.signedIn]) {
+      const { end } = await stranger.look(url);
+      if (end.kind === "page") sent.push(...(await textsAt(stranger, end.url)));
+    }
     for (const [where, text] of sent) {
       const found = secretIn(text, secret);
       if (found !== null) return told(found, where, control.isConfidential);
