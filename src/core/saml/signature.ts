@@ -25,15 +25,14 @@ export function checkSignature(brought: Brought, text: string, read: XmlElement,
   const canCheck = provider.certificates.length > 0;
   if (brought.binding === "redirect") {
     const signature = rawParameter(brought.query, "Signature");
-    if (signature === undefined)
-      return { message: read, signature: "none", isSignedInside: reading(() => isSigned(text)) };
+    if (signature === undefined) return { message: read, signature: "none", isSignedInside: isSigned(read) };
     if (!canCheck) return { message: read, signature: "not-checked" };
     reading(() => {
       verifyAddress(brought, decoded(signature), verifying);
     }, senderIn(read));
     return { message: read, signature: "good" };
   }
-  if (!canCheck) return { message: read, signature: reading(() => isSigned(text)) ? "not-checked" : "none" };
+  if (!canCheck) return { message: read, signature: isSigned(read) ? "not-checked" : "none" };
   const covered = reading(() => signedMessage(text, verifying), senderIn(read));
   if (covered === null) return { message: read, signature: "none" };
   if (issuerIn(covered) !== issuerIn(read)) throw refuseMessage("the signature covers another Issuer", "SAML Core 5.4");

@@ -51,8 +51,8 @@ const isSignature = ({ name, space }: XmlElement): boolean => name === "Signatur
 
 const signaturesIn = (root: XmlElement): readonly XmlElement[] => allIn(root).filter(isSignature);
 
-/** Whether a message has a signature. @throws {XmlProblem} */
-export const isSigned = (text: string): boolean => signaturesIn(parseXml(text)).length > 0;
+/** Whether a message has a signature. */
+export const isSigned = (root: XmlElement): boolean => allIn(root).some(isSignature);
 
 function only(element: XmlElement, name: string): XmlElement {
   const [first, second] = childrenOf(element, signatureSpace, name);
