@@ -11,7 +11,7 @@ const whole = [
   "test/attacks/{brute-force,client-documents,expectations,hostile-apps,imports,inspector-tokens,key-fetches,leaver-report,ledger,misplaced-secrets,races,respelled-tokens,saml-again,saml-xml,terminal,testers-issuer,told-secrets,unread-requests,waiting-requests}.test.ts",
   "test/browser/!(sign-in).test.ts",
   "test/cli/{check-account,check-api,check-client,check-client-server,check-leaver,check-scim,check-sp,check-sp-tenants,chromium,client-env,completion,doctor,edit,env,env-libraries,exec,exec-workload,fix-commands,https,long-commands,next-steps,npm-shell,output,own-names,parallel,printed-commands,prompts,start-fixtures,start-flags,start-keys,start-taken,state,stopped,store,total-timeout,wait,watch}.test.ts",
-  "test/client/{account-neglect,api-neglect,check-sp,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect,scim-terse}.test.ts",
+  "test/client/{account-neglect,api-neglect,check-sp,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect,scim-terse,sp-terse}.test.ts",
   "test/core/fixtures-from-losses.test.ts",
   "test/docs/migration.test.ts",
   "test/flow/!(openid-client|step-up-guide).test.ts",

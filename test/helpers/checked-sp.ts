@@ -50,7 +50,8 @@ export async function checkedSp(): Promise<(cases: readonly Case<Attempt>[], set
     const provider = await providerAt(client);
     if (provider === null) throw new Error("the client is not a service provider");
     const opened = new Opened();
-    const people = await spPeople(server, { user: "alice", nameid: provider.nameid, named: attacker }, opened);
+    const given = { user: "alice", issuer: idp.issuer, provider, named: attacker };
+    const people = await spPeople(server, given, opened);
     const control = spControlOf(server, { issuer: idp.issuer, isOwn: true, ...people }, client, provider, opened);
     const lookup = nearLookup(undefined);
     try {

@@ -90,7 +90,7 @@ export const checkSp = defineCheck({
         const { providerAt, spControlOf } = await import("./control.ts");
         const provider = await providerAt(client);
         if (provider === null) throw notProvider(client.client_id);
-        const given = { user: place.user, nameid: provider.nameid, named: flags.attacker };
+        const given = { user: place.user, issuer, provider, named: flags.attacker };
         const people = await spPeople(server, given, opened);
         const spControl = spControlOf(server, { issuer, isOwn, ...people }, client, provider, opened);
         const second = await secondOf();

@@ -1,6 +1,7 @@
 import { emailOf, namedClaims } from "../../core/records/scopes/claims.ts";
 import type { NameIdKind } from "../../core/records/service-providers/names.ts";
-import { randomWord } from "../../serve/random.ts";
+import { nameValueOf, type ServiceProvider } from "../../core/records/service-providers/provider.ts";
+import { randomText, randomWord } from "../../serve/random.ts";
 import type { User } from "../../store/store.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
 import type { Opened } from "../frame/opened.ts";
@@ -12,12 +13,18 @@ import type { Person } from "./messages.ts";
 /** Characters: a shorter name may be on a page by chance. */
 const minName = 3;
 
-function personOf(shown: Shown, nameid: NameIdKind): Person {
+/** Who gives names to users, and for whom. */
+interface Naming {
+  readonly issuer: string;
+  readonly provider: Pick<ServiceProvider, "entityId" | "nameid">;
+}
+
+function personOf(shown: Shown, { issuer, provider: { entityId, nameid } }: Naming): Person {
   const user = shown as unknown as User;
-  const email = emailOf(user);
-  const nameId =
-    nameid === "persistent" ? shown.id : nameid === "username" ? shown.username : nameid === "transient" ? null : email;
-  const names = [nameId, email, namedClaims(user, ["name"])["name"]];
+  const nameOf = (kind: NameIdKind): string | null =>
+    kind === "transient" ? null : nameValueOf({ issuer, random: randomText }, { kind, entityId }, user);
+  // A request of the app may ask for another NameID than the usual one (SAML Core 3.4.1.1).
+  const names = [nameOf(nameid), nameOf("email"), nameOf("persistent"), namedClaims(user, ["name"])["name"]];
   return {
     username: shown.username,
     names: [...new Set(names.filter((name) => typeof name === "string" && name.length >= minName))] as string[],
@@ -31,17 +38,13 @@ function personOf(shown: Shown, nameid: NameIdKind): Person {
  */
 export async function spPeople(
   server: Server,
-  {
-    user: username,
-    nameid,
-    named,
-  }: { readonly user: string; readonly nameid: NameIdKind; readonly named: string | undefined },
+  { user: username, named, ...naming }: Naming & { readonly user: string; readonly named: string | undefined },
   opened: Opened,
 ): Promise<{ readonly user: Person; readonly attacker: Person }> {
   const user = await callServer(server, "users.show", { username });
   const found = await attackerNamed(server, username, named);
-  const attacker = personOf(found ?? (await addAttacker(server, user, nameid, opened)), nameid);
-  return { user: personOf(user, nameid), attacker: found === null ? { ...attacker, isNew: true } : attacker };
+  const attacker = personOf(found ?? (await addAttacker(server, user, naming.provider.nameid, opened)), naming);
+  return { user: personOf(user, naming), attacker: found === null ? { ...attacker, isNew: true } : attacker };
 }
 
 async function addAttacker(server: Server, user: Shown, nameid: NameIdKind, opened: Opened): Promise<Shown> {
