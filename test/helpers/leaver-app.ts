@@ -213,6 +213,13 @@ export class LeaverApp {
       }
       case "/revoke": {
         const { sub_id } = JSON.parse(await bodyOf(req)) as Json;
+        const claims = decoded((req.headers.authorization ?? "").replace("Bearer ", ""));
+        // What a client that leaves out none of them sends.
+        const isWhole = ["iss", "aud", "iat", "nbf", "exp", "jti"].every((name) => claims[name] !== undefined);
+        if (!isWhole || claims["sub"] !== this.oidc.clientId) {
+          send(401);
+          return;
+        }
         this.#end("revocation", ({ email }) => email === (sub_id as Json)["email"]);
         send(204);
         return;

@@ -110,7 +110,8 @@ export async function leaverControl(
     if (subject === "email" && email === null) return `${username} has no e-mail address; set subject: iss_sub`;
     const sub_id = subject === "email" ? { format: "email", email } : { format: "iss_sub", iss: issuer, sub: id };
     const seconds = Math.floor(Date.now() / 1000);
-    const claims = { iss: issuer, aud: uri, iat: seconds, exp: seconds + 300, jti: randomUUID() };
+    const times = { iat: seconds, nbf: seconds, exp: seconds + 300 };
+    const claims = { iss: issuer, sub: client_id, aud: uri, ...times, jti: randomUUID() };
     const token = await signedBy(server, "RS256", "global-token-revocation+jwt", claims);
     const { status } = await send({
       ...{ method: "POST", url: uri, lookup, json: { sub_id } },
