@@ -138,7 +138,7 @@ export const collections = {
       idTokenAlg: ({ id_token_signed_response_alg: alg }) => (alg === undefined ? [] : [alg]),
     },
   }),
-  scopes: define<Scope>()({ key: "name" }),
+  scopes: define<Scope>()({ key: "name", index: { claim: ({ claims }) => [...new Set(claims)] } }),
   grants: define<Grant>()({
     key: "id",
     unique: { userAndClient: ({ userId, clientId }) => userAndClient(userId, clientId) },

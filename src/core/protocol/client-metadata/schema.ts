@@ -29,6 +29,10 @@ import { idTokenClaimSets, userinfoFormats } from "../../records/scopes/claim-ta
 const redirectUri = uriOf(redirectUriForm, checkRedirectUri);
 const redirectPattern = uriOf(redirectPatternForm, checkRedirectPattern);
 
+/** A refused request shows what is registered beside what was sent, and each one is compared with it. */
+const atMost = <T extends z.ZodType>(address: T): z.ZodArray<T> =>
+  z.array(address).max(1000, { error: "has more than 1,000 addresses" });
+
 const origin = textOf(originForm, (given) =>
   given === "null"
     ? '"null" is the origin of every page without one, and cannot be allowed'
@@ -65,7 +69,9 @@ export const forPeople = {
 
 /** The rest of RFC 7591 2. */
 const oauthMetadata = {
-  redirect_uris: z.array(redirectUri).optional().describe("Compared letter by letter; needed for authorization_code"),
+  redirect_uris: atMost(redirectUri)
+    .optional()
+    .describe("Compared letter by letter; at most 1,000; needed for authorization_code"),
   token_endpoint_auth_method: z
     .enum(authMethods)
     .optional()
@@ -128,8 +134,7 @@ export const keptFields: readonly string[] = [
 
 /** OpenID Connect RP-Initiated and Back-Channel Logout; RFC 9126 6; RFC 9449 5.2. */
 const furtherMetadata = {
-  post_logout_redirect_uris: z
-    .array(redirectUri)
+  post_logout_redirect_uris: atMost(redirectUri)
     .optional()
     .describe("Where a sign-out may return to; compared letter by letter"),
   backchannel_logout_uri: postAddress
@@ -163,8 +168,7 @@ const variableName = textOf(new RegExp(`^(?!(?:${takenPattern})$)[A-Z][A-Z0-9_]*
 
 /** Fields that only `idp` has. */
 const ownMetadata = {
-  redirect_patterns: z
-    .array(redirectPattern)
+  redirect_patterns: atMost(redirectPattern)
     .min(1, { error: "is empty; list a pattern, or leave it out" })
     .optional()
     .describe(

@@ -98,10 +98,19 @@ const urisOf = ({
   post_logout_redirect_uris: after = [],
 }: Client) => [...uris, ...patterns, ...after];
 
+/** At most so many characters of their addresses are split into parts. Beyond that, an address is hidden as one that nobody registered. */
+const maxCharacters = 65_536;
+
+function first(uris: readonly string[]): readonly string[] {
+  let left = maxCharacters;
+  return uris.filter(({ length }) => (left -= length) >= 0);
+}
+
 /** The clients that are named, and the parts of their addresses. */
 function ofClients(tx: ReadTx, names: readonly string[]): readonly string[] {
   const clients = names.flatMap((name) => tx.get("clients", name) ?? []);
-  return [...clients.map(({ client_id: id }) => id), ...clients.slice(0, maxClients).flatMap(urisOf).flatMap(partsOf)];
+  const uris = first(clients.slice(0, maxClients).flatMap(urisOf));
+  return [...clients.map(({ client_id: id }) => id), ...uris.flatMap(partsOf)];
 }
 
 /** Tokens that name a client, in place of `client_id`. As that one, they are not verified: whoever sends a URI knows it. */

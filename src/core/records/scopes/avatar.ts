@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { User } from "../../../store/store.ts";
 import { parseColor, readableOn } from "../../base/brand/colors.ts";
+import { withFewMarks } from "../../../text/marks.ts";
 
 /** White letters on each have a contrast of 4.5 to 1 or more (WCAG 2.2, 1.4.3). */
 const palette = [
@@ -37,7 +38,7 @@ function firstLetter(word = ""): string {
 
 /** The first letters of the first and the last word. Their case is kept, because upper-casing would change a Turkish "i" to another letter. */
 export function initialsOf(name: string): string {
-  const words = name
+  const words = withFewMarks(name)
     .replaceAll(/\p{Cs}/gu, "")
     .normalize("NFC")
     .split(/\s+/)

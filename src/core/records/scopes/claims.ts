@@ -52,8 +52,7 @@ export function releasingScopes(tx: ReadTx, ctx: Defaults, client: Client, name:
     hasDetails(ctx, client) && detailsNames.has(name)
       ? ["details"]
       : [...standardByScope].flatMap(([scope, claims]) => (claims.includes(name) ? [scope] : []));
-  const own = [...tx.all("scopes")].flatMap((scope) => (scope.claims.includes(name) ? [scope.name] : []));
-  return [...standard, ...own];
+  return [...standard, ...tx.findAll("scopes", "claim", name).map((scope) => scope.name)];
 }
 
 const textIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
@@ -102,16 +101,10 @@ const pick = (from: Readonly<Record<string, unknown>>, names: Iterable<string>):
 function extraClaims(tx: ReadTx, user: User, scopes: readonly string[]): Record<string, unknown> {
   const names = Object.keys(user.claims).filter((name) => !standardNames.has(name) && !protocolNames.has(name));
   if (names.length === 0) return {};
-  const listed = new Set<string>();
-  const released = new Set<string>();
-  for (const scope of tx.all("scopes")) {
-    for (const name of scope.claims) {
-      (scopes.includes(scope.name) ? released : listed).add(name);
-    }
-  }
+  const released = new Set(scopes.flatMap((scope) => tx.get("scopes", scope)?.claims ?? []));
   return pick(
     user.claims,
-    names.filter((name) => released.has(name) || !listed.has(name)),
+    names.filter((name) => released.has(name) || !tx.has("scopes", "claim", name)),
   );
 }
 

@@ -106,9 +106,31 @@ export const supportedScopes = (
     return { scopes: [...namesOf(ctx), ...own.map(({ name }) => name)], claims: own.flatMap(({ claims }) => claims) };
   });
 
+/** The names in the `scope` of each client. It may hold thousands of them, and each scope of a request is looked up there. */
+const scopesOfClients = new WeakMap<Client, ReadonlySet<string>>();
+
+function scopesOf(client: Client): ReadonlySet<string> {
+  const known = scopesOfClients.get(client) ?? new Set(splitScope(client.scope));
+  scopesOfClients.set(client, known);
+  return known;
+}
+
 /** Whether the client's registered `scope` includes this one; a client without `scope` may ask for any. */
-export function mayAsk(client: Client, name: string): boolean {
-  return client.scope === undefined || name === "offline_access" || splitScope(client.scope).includes(name);
+export const mayAsk = (client: Client, name: string): boolean =>
+  client.scope === undefined || name === "offline_access" || scopesOf(client).has(name);
+
+/** At most so many scopes of fixtures are named in a refusal, so that it costs the same however many there are. */
+const maxNamed = 200;
+
+/** The names of scopes that a refusal may propose. */
+function* proposed(tx: ReadTx, ctx: ScopesOf): Generator<string> {
+  yield* namesOf(ctx);
+  let left = maxNamed;
+  for (const { name } of tx.all("scopes")) {
+    if (left === 0) return;
+    left -= 1;
+    yield name;
+  }
 }
 
 /** Whether one of the scopes that release a claim is one that the client may ask for. */
@@ -133,7 +155,7 @@ export function resolveScopes(
   const scopes = names.filter((name) => isDefined(tx, ctx, name));
   const ignored = names.filter((name) => !isDefined(tx, ctx, name));
   if (scopes.length === 0 && !hasAny) {
-    const defined = [...namesOf(ctx), ...Array.from(tx.all("scopes"), ({ name }) => name)];
+    const defined = [...proposed(tx, ctx)];
     const meant = names.length === 1 ? nearest(names[0] ?? "", defined) : undefined;
     const question = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw new OAuthError("invalid_scope", `no scope in "${names.join(" ")}" is defined here${question}`, {

@@ -1,5 +1,6 @@
 import type { ReadTx, User } from "../../../store/store.ts";
 import { badgesOf, groupsOf, rolesOf, tellingRoles } from "../../records/users/users.ts";
+import { withFewMarks } from "../../../text/marks.ts";
 import type { Context } from "../../context.ts";
 
 /** One page of the users to pick from. It reads the store each time, so it follows every change. */
@@ -17,7 +18,7 @@ interface UserPage {
 
 /** Letters without their marks, so that "celik" finds "Çelik"; ı and İ are i, whatever the language. */
 export const fold = (text: string): string =>
-  text
+  withFewMarks(text)
     .normalize("NFD")
     .replaceAll(/\p{Mn}/gu, "")
     .toLowerCase()

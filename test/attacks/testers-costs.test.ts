@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { startServer } from "../../src/serve/server.ts";
+import { atEnd } from "../helpers/at-end.ts";
+import { call, startWithTokens, tokenOf } from "../helpers/control-tokens.ts";
+import { Browser } from "../helpers/browser.ts";
+import { cpuTimeOf } from "../helpers/cpu-time.ts";
+
+/** What a tester leaves in an issuer makes no small request of anybody expensive. Before the bounds, each took seconds of processor time. */
+
+const server = await startWithTokens();
+const qa = tokenOf("qa");
+const app = { client_id: "app", client_secret: "secret-of-the-app", redirect_uris: ["http://localhost:3000/cb"] };
+
+/** Adds an issuer of a tester. @returns its address */
+async function issuerOf(name: string, fixtures: object): Promise<string> {
+  const { status, text } = await call(server, qa, "POST", "/issuers", { name, fixtures });
+  expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+  return `${server.issuer.ctx.issuer}/i/${name}`;
+}
+
+const authorizeAt = (issuer: string, more: Readonly<Record<string, string>> = {}): string =>
+  `${issuer}/api/v2/oauth/authorize?${new URLSearchParams({ response_type: "code", client_id: "app", redirect_uri: "http://localhost:3000/cb", ...more })}`;
+
+/** Milliseconds of the cheapest of four: the first one compiles code, and another one may collect garbage. */
+async function costOf(ask: () => Promise<unknown>): Promise<number> {
+  const costs: number[] = [];
+  for (let times = 0; times < 4; times += 1) costs.push(await cpuTimeOf(ask));
+  return Math.min(...costs);
+}
+
+const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `s${at}`);
+const byName = (all: readonly string[], value: object): object => Object.fromEntries(all.map((name) => [name, value]));
+
+test("a name of 30,000 combining marks, on the login page and in its search", async () => {
+  const displayName = `a${"\u0344".repeat(15_000)}${"\u0316".repeat(15_000)}`;
+  const issuer = await issuerOf("marks", { clients: [app], users: [{ username: "alice", displayName }] });
+  const browser = new Browser(issuer);
+  const { page, url } = await browser.open(authorizeAt(issuer));
+  expect(page).toBe("login");
+  for (const query of ["", "?q=alice", "?q=zz"])
+    expect([query, (await costOf(() => browser.open(url + query))) < 500]).toEqual([query, true]);
+});
+
+describe("3,000 scopes, which a client may ask for", async () => {
+  const all = names(3000);
+  const issuer = await issuerOf("scopes", {
+    clients: [{ ...app, scope: `${all.join(" ")} openid` }],
+    scopes: byName(all, { claims: ["x"] }),
+  });
+
+  test.each([
+    ["an unknown scope", { scope: "none" }],
+    ["1,000 of them", { scope: all.slice(0, 1000).join(" ") }],
+    [
+      "1,000 claims",
+      {
+        scope: "openid",
+        claims: JSON.stringify({ userinfo: Object.fromEntries(all.slice(0, 1000).map((one) => [one, null])) }),
+      },
+    ],
+  ])("a request for %s", async (_what, more) => {
+    const ask = () => fetch(authorizeAt(issuer, more), { redirect: "manual" });
+    expect((await ask()).status).toBe(303);
+    expect(await costOf(ask)).toBeLessThan(500);
+  });
+
+  test("a refusal proposes 200 of them at most", async () => {
+    await fetch(authorizeAt(issuer, { scope: "none" }), { redirect: "manual" });
+    const { json } = await call(server, qa, "GET", "/../../i/scopes/_idp/api/requests?endpoint=authorize");
+    expect((json as readonly { fix: string }[]).at(-1)?.fix).toMatch(/ some of: openid offline_access s0 s1 .* s199$/);
+  });
+});
+
+describe("addresses of a client", async () => {
+  const long = (count: number): readonly string[] =>
+    Array.from({ length: count }, (_, at) => `http://localhost:3000/${at}/${"c/".repeat(450)}`);
+
+  test.each(["redirect_uris", "post_logout_redirect_uris"])("1,000 %s are the most", async (field) => {
+    const uris = Array.from({ length: 1001 }, (_, at) => `http://localhost:3000/${at}`);
+    const fixtures = { clients: [{ ...app, [field]: uris }] };
+    const { status, text } = await call(server, qa, "POST", "/issuers", { name: "many", fixtures });
+    expect([status, text]).toEqual([422, expect.stringContaining("has more than 1,000 addresses")]);
+  });
+
+  test("900 kB of them, and a refused request of the client", async () => {
+    const issuer = await issuerOf("addresses", { clients: [{ ...app, redirect_uris: long(999) }] });
+    const body = new URLSearchParams({ ...app, redirect_uris: "", grant_type: "authorization_code", code: "none" });
+    const ask = () => fetch(`${issuer}/api/v2/oauth/token`, { method: "POST", body });
+    expect((await ask()).status).toBe(400);
+    expect(await costOf(ask)).toBeLessThan(150);
+  });
+});
+
+test("100 keys that were rotated, as the certificates that Google's libraries read", async () => {
+  const google = await startServer({ port: 0, fixtures: [{ settings: { endpoints: "google" } }] });
+  atEnd(() => google.close());
+  const { ctx } = google.issuer;
+  await ctx.keys.jwks();
+  await ctx.store.transaction((tx) => {
+    const key = [...tx.all("keys")].find(({ alg }) => alg === "RS256");
+    if (key === undefined) throw new Error("there is no key");
+    const [retiredAt, expiresAt] = [ctx.now(), ctx.now() + 86_400_000];
+    for (let at = 0; at < 100; at += 1) tx.put("keys", { ...key, kid: `old${at}`, retiredAt, expiresAt });
+  });
+  const ask = () => fetch(`${ctx.issuer}/oauth2/v1/certs`).then((answer) => answer.json() as Promise<object>);
+  expect(Object.keys(await ask())).toContain("old99");
+  expect(await costOf(ask)).toBeLessThan(60);
+});
