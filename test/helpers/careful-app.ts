@@ -108,9 +108,9 @@ export interface AppConfig {
   readonly pushes?: true;
   /**
    * What it does with UserInfo of another user. Absent: it refuses the sign-in. `leaves-out`: it signs the user in by the ID token, and shows
-   * nothing of UserInfo. `hides`: it never shows UserInfo.
+   * nothing of UserInfo. `hides`: it never shows UserInfo. `names`: it signs the user in by the ID token, and shows the name of UserInfo.
    */
-  readonly userinfo?: "leaves-out" | "hides";
+  readonly userinfo?: "leaves-out" | "hides" | "names";
   /**
    * When it refreshes. Absent: whenever a token has expired. `at-sign-in`: as part of the sign-in, if a token is about to expire, and it asks
    * nothing afterwards. `each-time`: whenever `/me` is opened.
@@ -335,17 +335,17 @@ export class CarefulApp {
     const claims = idToken === undefined ? null : await this.#checkIdToken(idToken, pending.nonce);
     const userinfo = await this.#userinfo(accessToken);
     refuseUnless(userinfo.ok, "userinfo");
-    const { sub, createdAt, displayName } = await jsonOf<{
+    const { sub, createdAt, name } = await jsonOf<{
       readonly sub?: string;
       readonly createdAt: string;
-      readonly displayName?: string;
+      readonly name?: string;
     }>(userinfo);
     const isLeftOut = claims === null || (this.#neglects("sub") && claims.sub === undefined);
     const expected = isLeftOut ? sub : claims.sub;
     const isOfUser = (sub !== undefined && sub === expected) || this.#neglects("userinfo-sub");
     const { userinfo: use } = this.#config;
     refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
-    const since = isOfUser && use !== "hides" ? createdAt : undefined;
+    const since = isOfUser && use !== "hides" && use !== "names" ? createdAt : undefined;
     const signedIn = (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "";
     const isAsked = this.#config.refreshes !== "at-sign-in";
     if (!isAsked && Number(tokens["expires_in"]) < 60) {
@@ -353,7 +353,7 @@ export class CarefulApp {
     }
     return {
       ...{ sub: signedIn, sid: claims?.["sid"], since, accessToken: isAsked ? accessToken : "", refreshToken },
-      ...{ name: claims?.["name"] ?? displayName, authTime: claims?.["auth_time"] },
+      ...{ name: (use === "names" ? null : claims?.["name"]) ?? name, authTime: claims?.["auth_time"] },
     };
   }
 

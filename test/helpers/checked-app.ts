@@ -42,7 +42,7 @@ export async function checkedApp(): Promise<CheckNeglects> {
   const idp = await createIdp({
     port: 0,
     fixtures: {
-      users: [{ username: "alice" }],
+      users: [{ username: "alice", displayName: "Alice Adams" }],
       clients: [
         {
           client_id: "app",

@@ -92,17 +92,20 @@ const textsIn = (value: unknown): readonly string[] => {
 };
 
 /**
- * An app may leave out UserInfo with a wrong `sub`, and sign the user in by the ID token. So what `--signed-in` shows decides: the wrong
- * `sub`, or what only UserInfo says.
+ * An app may leave out UserInfo with a wrong `sub`, and sign the user in by the ID token. So what `--signed-in` and `--who` show decides: the
+ * wrong `sub`, the name of its user, or what only UserInfo says.
  */
-async function judgeUserInfo({ attempt, browser, records, spoiled }: Seen): Promise<Finding> {
-  const shown = await attempt.shown(browser);
+async function judgeUserInfo({ flaw, attempt, browser, records, spoiled }: Seen): Promise<Finding> {
+  const { who, signedIn } = attempt.app;
+  const other = who === undefined || who === signedIn ? null : (await browser.look(who)).end;
+  const shown = (await attempt.shown(browser)) + (other?.kind === "page" ? other.text : "");
   const claims = Object(spoiled.response?.["body"]) as { readonly sub?: unknown };
   if (typeof claims.sub === "string" && shown.includes(claims.sub)) return unnoticed("took the user from UserInfo");
   const idTokens = JSON.stringify(records.filter(({ endpoint }) => endpoint === "token"));
-  const marks = textsIn(claims).filter(
-    (text) => text.length >= minLength && attempt.known.shown.includes(text) && !idTokens.includes(text),
-  );
+  const said = textsIn(claims).filter((text) => text.length >= minLength && !idTokens.includes(text));
+  const isOfOther = (text: string): boolean => shown.includes(text) && !attempt.known.shown.includes(text);
+  if (flaw === "sub-wrong" && said.some(isOfOther)) return unnoticed("showed the user as somebody else");
+  const marks = said.filter((text) => attempt.known.shown.includes(text));
   if (marks.length === 0) {
     return notReached("the app signed the user in, and --signed-in does not show whether UserInfo was used");
   }
