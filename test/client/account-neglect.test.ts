@@ -135,6 +135,8 @@ test.each([
   ["verified-email", ["account.email-taken", "account.other-issuer", "account.email-changed"]],
   ["username", ["account.username-taken", "account.other-issuer", "account.email-changed"]],
   ["name", ["account.name-taken", "account.other-issuer"]],
+  ["native-username", ["account.username-taken", "account.other-issuer", "account.email-changed"]],
+  ["native-name", ["account.name-taken", "account.other-issuer"]],
   ["sub", ["account.other-issuer"]],
   ["sub-and-email", ["account.email-changed"]],
 ] as const satisfies readonly (readonly [FindsBy, readonly string[]])[])(

@@ -115,12 +115,15 @@ test.each([{ responseMode: "form_post" }, { pushes: true }] as const)("the same 
   expect(named(await check(fewCases, ["nonce-fresh"], way), "unnoticed")).toEqual(["nonce-fresh"]);
 });
 
-test("an app that signs in by the ID token, and shows the name that UserInfo of another user has", async () => {
-  const cases = allCases.filter(({ name }) => name === "userinfo.sub-wrong");
-  expect((await check(cases, [], { userinfo: "names" })).cases[1]).toMatchObject({
-    ...{ verdict: "unnoticed", did: "showed the user as somebody else" },
-  });
-});
+test.each(["names", "native-names"] as const)(
+  "an app that shows the %s of UserInfo of another user",
+  async (userinfo) => {
+    const cases = allCases.filter(({ name }) => name === "userinfo.sub-wrong");
+    expect((await check(cases, [], { userinfo })).cases[1]).toMatchObject({
+      ...{ verdict: "unnoticed", did: "showed the user as somebody else" },
+    });
+  },
+);
 
 test("a secret on the page that asks to sign in, which no signed-in browser sees", async () => {
   const cases = allCases.filter(({ name }) => name === "secret-in-page");

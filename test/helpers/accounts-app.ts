@@ -5,7 +5,10 @@ import { decodeJwt } from "jose";
 /** An app that keeps a text of each user, in an account that it finds by issuer and sub, unless it is asked to find it otherwise. */
 
 /** How it finds the account of somebody who signs in. */
-export type FindsBy = "issuer-and-sub" | "sub" | "email" | "verified-email" | "username" | "name" | "sub-and-email";
+export type FindsBy =
+  | ("issuer-and-sub" | "sub" | "email" | "verified-email" | "username" | "name" | "sub-and-email")
+  /** By what UserInfo has under `user`. */
+  | ("native-username" | "native-name");
 
 /** A connection to an issuer. */
 interface Connection {
@@ -168,6 +171,8 @@ export class AccountsApp {
       username: username ?? other,
       name: name ?? displayName,
       "sub-and-email": JSON.stringify([issuer, sub, email]),
+      "native-username": (claims["user"] as Claims)["username"],
+      "native-name": (claims["user"] as Claims)["displayName"],
     };
     const key = String(keys[this.#config.findsBy]);
     const found = this.accounts.find((one) => one.key === key);

@@ -108,9 +108,10 @@ export interface AppConfig {
   readonly pushes?: true;
   /**
    * What it does with UserInfo of another user. Absent: it refuses the sign-in. `leaves-out`: it signs the user in by the ID token, and shows
-   * nothing of UserInfo. `hides`: it never shows UserInfo. `names`: it signs the user in by the ID token, and shows the name of UserInfo.
+   * nothing of UserInfo. `hides`: it never shows UserInfo. `names`: it signs the user in by the ID token, and shows the name of UserInfo;
+   * `native-names`: the one below `user`.
    */
-  readonly userinfo?: "leaves-out" | "hides" | "names";
+  readonly userinfo?: "leaves-out" | "hides" | "names" | "native-names";
   /**
    * When it refreshes. Absent: whenever a token has expired. `at-sign-in`: as part of the sign-in, if a token is about to expire, and it asks
    * nothing afterwards. `each-time`: whenever `/me` is opened.
@@ -335,17 +336,19 @@ export class CarefulApp {
     const claims = idToken === undefined ? null : await this.#checkIdToken(idToken, pending.nonce);
     const userinfo = await this.#userinfo(accessToken);
     refuseUnless(userinfo.ok, "userinfo");
-    const { sub, createdAt, name } = await jsonOf<{
+    const { sub, createdAt, name, user } = await jsonOf<{
       readonly sub?: string;
       readonly createdAt: string;
       readonly name?: string;
+      readonly user?: { readonly displayName: string };
     }>(userinfo);
     const isLeftOut = claims === null || (this.#neglects("sub") && claims.sub === undefined);
     const expected = isLeftOut ? sub : claims.sub;
     const isOfUser = (sub !== undefined && sub === expected) || this.#neglects("userinfo-sub");
     const { userinfo: use } = this.#config;
+    const names: Readonly<Record<string, unknown>> = { names: name, "native-names": user?.displayName };
     refuseUnless(isOfUser || use !== undefined, "sub of userinfo");
-    const since = isOfUser && use !== "hides" && use !== "names" ? createdAt : undefined;
+    const since = isOfUser && (use === undefined || use === "leaves-out") ? createdAt : undefined;
     const signedIn = (this.#neglects("userinfo-sub") ? sub : null) ?? expected ?? "";
     const isAsked = this.#config.refreshes !== "at-sign-in";
     if (!isAsked && Number(tokens["expires_in"]) < 60) {
@@ -353,7 +356,7 @@ export class CarefulApp {
     }
     return {
       ...{ sub: signedIn, sid: claims?.["sid"], since, accessToken: isAsked ? accessToken : "", refreshToken },
-      ...{ name: (use === "names" ? null : claims?.["name"]) ?? name, authTime: claims?.["auth_time"] },
+      ...{ name: names[use ?? ""] ?? claims?.["name"] ?? name, authTime: claims?.["auth_time"] },
     };
   }
 

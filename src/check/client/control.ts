@@ -47,6 +47,11 @@ export function controlOf(server: Server, about: About, opened: Opened, like?: A
     /** Adds a user with a name and a sub that nobody had, and the claims by which the app may admit the user. @returns the username */
     addUser: async (): Promise<string> =>
       addOwnUser(server, like ?? (await call("users.show", { username: user })), opened),
+    /** What the body of UserInfo calls somebody, below `user`. */
+    async namesOf(username: string) {
+      const { displayName } = await call("users.show", { username });
+      return { username, displayName };
+    },
     /** The client's secret; null: it has none, or it may not be seen. */
     async secret(): Promise<string | null> {
       const secret = (await ifAny("clients.show", { client_id: client, secrets: true }))?.["client_secret"];

@@ -4,7 +4,7 @@ import { accountOf, judgeIntruder, leave, recognizes } from "../../frame/account
 import { notReached, notRequired, unnoticed, works, type Case, type Finding } from "../../frame/verdict.ts";
 import type { Attempt, Claims, Recognizing } from "../attempt.ts";
 import { randomWord } from "../../../serve/random.ts";
-import { claimsIn, pick, places, type Place } from "./seen.ts";
+import { claimsIn, nested, pick, places, type Place } from "./seen.ts";
 
 /** Whether a valid sign-in opens the right account: the one of its issuer and sub (OpenID Connect Core 5.7), and not somebody else's. */
 
@@ -18,6 +18,12 @@ type Kind = keyof typeof members;
 
 /** What it is called in a sentence. */
 const words: Readonly<Record<Kind, string>> = { email: "e-mail", username: "username", name: "name" };
+
+/** Those of the body's `user`, where UserInfo has one. @param own what it calls whoever signs in */
+function below(claims: Claims, change: (inside: Claims) => Claims, own: Claims): Claims {
+  const changed = change(nested(claims));
+  return Object.keys(changed).length === 0 ? {} : { user: { ...nested(claims), ...own, ...changed } };
+}
 
 /** Puts claims into the answers to one user. @returns the ids of the faults */
 async function give(
@@ -55,7 +61,7 @@ async function controls(attempt: Attempt): Promise<Recognizing | string> {
   let seen: Recognizing["seen"] = { token: {}, userinfo: {} };
   const claims = async (): Promise<readonly unknown[]> => {
     seen = claimsIn(await attempt.requests());
-    return Object.values({ ...seen.token, ...seen.userinfo });
+    return [seen.token, seen.userinfo, nested(seen.userinfo)].flatMap((one) => Object.values(one));
   };
   const probe = await recognizes(attempt, control.user, claims, async () => {
     const username = otherUser ?? (await control.addUser());
@@ -98,16 +104,20 @@ const taken = (name: string, mustNot: string, { kind, with: more = {}, who }: Ta
   async run(attempt) {
     const known = await recognizing(attempt);
     if (typeof known === "string") return notReached(known);
-    const claimsAt = (place: Place): Claims => {
-      const own = pick(known.seen[place], members[kind]);
+    const claimsAt = (place: Place, names: Claims): Claims => {
+      const own = {
+        ...pick(known.seen[place], members[kind]),
+        ...below(known.seen[place], (inside) => pick(inside, members[kind]), names),
+      };
       return Object.keys(own).length === 0 ? {} : { ...own, ...more };
     };
-    if (places.every((place) => Object.keys(claimsAt(place)).length === 0)) return without(kind);
+    if (places.every((place) => Object.keys(claimsAt(place, {})).length === 0)) return without(kind);
     if (kind === "email") await trustEmail(attempt, known);
     const wanted = await account(attempt, known);
     if ("verdict" in wanted) return wanted;
     const username = await attempt.control.addUser();
-    const faults = await give(attempt, username, claimsAt);
+    const names = await attempt.control.namesOf(username);
+    const faults = await give(attempt, username, (place) => claimsAt(place, names));
     const browser = await attempt.newBrowser({ username });
     const visit = await attempt.signIn(browser);
     if (!(await isGiven(attempt, faults))) {
@@ -166,7 +176,12 @@ const otherIssuer: Case<Attempt> = {
     const username = await second.control.addUser();
     const seen = { ...known.seen.userinfo, ...known.seen.token };
     const who = { ...pick(seen, ofPerson), ...trusted(seen) };
-    const faults = await give(attempt, username, () => who, "second");
+    const faults = await give(
+      attempt,
+      username,
+      (place) => ({ ...who, ...below(known.seen[place], (inside) => inside, {}) }),
+      "second",
+    );
     const browser = await attempt.newBrowser({ username, at: "second" });
     const visit = await browser.signIn(second.start);
     if (visit.request === null) {
@@ -198,7 +213,11 @@ const emailChanged: Case<Attempt> = {
     const known = await recognizing(attempt);
     if (typeof known === "string") return notReached(known);
     const word = randomWord(random);
-    const claimsAt = (place: Place): Claims => ({ ...moved(known.seen[place], word), ...trusted(known.seen[place]) });
+    const claimsAt = (place: Place): Claims => ({
+      ...moved(known.seen[place], word),
+      ...below(known.seen[place], (inside) => moved(inside, word), {}),
+      ...trusted(known.seen[place]),
+    });
     if (places.every((place) => Object.keys(claimsAt(place)).length === 0)) return without("email");
     await trustEmail(attempt, known);
     const wanted = await account(attempt, known);

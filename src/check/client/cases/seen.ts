@@ -15,6 +15,10 @@ export function claimsIn(records: readonly Recorded[]): Readonly<Record<Place, C
   return { token: Object(idToken["claims"]) as Claims, userinfo: bodyOf("userinfo") };
 }
 
+/** What UserInfo has of a person below `user`, beside the claims of OpenID Connect; empty in an ID token. */
+export const nested = (claims: Claims): Claims =>
+  typeof claims["user"] === "object" && claims["user"] !== null ? (claims["user"] as Claims) : {};
+
 /** Those of these names that are there. */
 export const pick = (claims: Claims, names: readonly string[]): Claims =>
   Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)));

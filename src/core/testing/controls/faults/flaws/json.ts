@@ -1,3 +1,4 @@
+import { isObject } from "../../../../../text/json.ts";
 import { another, distance, flawsOf, leaveOut, put, wrongNames, type Apply } from "./flaw.ts";
 
 /** Flaws of other JSON responses: the token response, an ID-JAG, UserInfo, the keys and discovery. */
@@ -110,7 +111,10 @@ function strangerIn(json: Readonly<Record<string, unknown>>): Readonly<Record<st
     ...{ name: "Somebody Else", displayName: "Somebody Else" },
     ...{ username: `somebody-${sub}`, preferred_username: `somebody-${sub}` },
   };
-  return Object.fromEntries(Object.entries(stranger).filter(([name]) => json[name] !== undefined));
+  const within = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(Object.entries(stranger).filter(([name]) => body[name] !== undefined));
+  const { user } = json;
+  return { ...within(json), ...(isObject(user) && { user: { ...user, ...within(user) } }) };
 }
 
 const notUsed = {
