@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { nearLookup } from "../../src/check/frame/near.ts";
-import { leaverControl } from "../../src/check/leaver/control.ts";
+import { leaverControl, type LeaverControl } from "../../src/check/leaver/control.ts";
 import { Opened } from "../../src/check/frame/opened.ts";
 import { smallBrowser } from "../../src/client/app/small-browser.ts";
 import { callServer, type Server } from "../../src/serve/remote.ts";
@@ -49,6 +49,8 @@ interface Checked {
   readonly result: RunResult;
   readonly app: LeaverApp;
   readonly keyed: readonly string[];
+  /** Filled once the check has ended. */
+  readonly left: LeaverControl["left"];
   /** A verdict by its case. */
   readonly verdict: (name: string) => string | undefined;
   readonly ms: (name: string) => number | null | undefined;
@@ -113,7 +115,7 @@ async function check({
     );
     const found = (name: string) => result.cases.find((one) => one.name === name);
     return {
-      ...{ result, app, keyed },
+      ...{ result, app, keyed, left: control.left },
       verdict: (name) => found(name)?.verdict,
       ms: (name) => found(name)?.lockedOutAfterMs,
       did: (name) => found(name)?.did,
@@ -325,6 +327,17 @@ test("live: on tells nobody of a user who is suspended in silence, and is on aga
   expect(app.app.scim.seen.filter(({ method }) => method === "PATCH")).toEqual([]);
   const { scim } = await idp.call("clients.show", { client_id: "app" });
   expect(scim).toMatchObject({ live: "on" });
+});
+
+test("an app that removes nobody: who stays there is deactivated and named", async () => {
+  const checked = await check({ takes: everySignal, signals: ["scim", "all"], scim: ["no-delete"], admin: true });
+  expect(sessions(checked, "noticed")).toEqual(both("scim", "all"));
+  const users = [...checked.app.scim.users.values()];
+  expect(users.length).toBeGreaterThan(2);
+  expect(users.filter(({ active }) => active !== false)).toEqual([]);
+  const named = checked.left.filter(({ state }) => state === "deactivated").map(({ name }) => `${name}@example.com`);
+  expect(named.toSorted()).toEqual(users.map(({ userName }) => String(userName)).toSorted());
+  expect(checked.left.find(({ kind }) => kind === "group")).toMatchObject({ name: "admins", state: "active" });
 });
 
 test("an interrupted check ends soon, and undoes everything", async () => {

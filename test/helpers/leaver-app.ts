@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { atEnd } from "./at-end.ts";
-import { scimServer, type Json, type ScimServer } from "./scim-server.ts";
+import { scimServer, type Weakness, type Json, type ScimServer } from "./scim-server.ts";
 
 /** A small app that signs users in, has a SCIM server and an API, and locks out by the signals that it is told to take. */
 
@@ -26,6 +26,8 @@ export interface LeaverAppOptions {
   readonly forgets?: boolean;
   /** Whether `/me` fails after a signal. */
   readonly breaks?: boolean;
+  /** What its SCIM server does otherwise. */
+  readonly scim?: readonly Weakness[];
   /** The users that may sign in, by e-mail; absent: everybody. */
   readonly admits?: readonly string[];
   /** What becomes of keys when their owner leaves. Absent: they end with the sessions. */
@@ -288,4 +290,4 @@ export class LeaverApp {
 }
 
 export const leaverApp = async (options: LeaverAppOptions): Promise<LeaverApp> =>
-  new LeaverApp(await scimServer(), options).listen();
+  new LeaverApp(await scimServer({ weaknesses: options.scim ?? [] }), options).listen();

@@ -18,6 +18,7 @@ import {
 } from "../frame/flags.ts";
 import { requireIssuer } from "../frame/place.ts";
 import { runCases, type RunResult } from "../frame/run.ts";
+import { leftFields, leftTexts } from "../shared/left.ts";
 import { LeaverAttempt, type LeaverRun } from "./attempt.ts";
 import { control } from "./cases/control.ts";
 import { allCases, type LeaverCase } from "./cases/list.ts";
@@ -119,6 +120,7 @@ export const checkLeaver = defineCheck({
         if (command === null) await requireIssuer(session, place, flags, await newBrowser(other));
         let began: number | null = null;
         const keys = new Set<string>();
+        opened.leavesMore(() => leftTexts(leaver.left));
         opened.leavesMore(() => (keys.size === 0 ? [] : [keysText([...keys])]));
         const result = await runLeaver(
           {
@@ -137,7 +139,8 @@ export const checkLeaver = defineCheck({
           },
           cases,
         );
-        return keys.size === 0 ? { result } : { result, fields: { keys: [...keys] } };
+        await leaver.undoAll();
+        return { result, fields: { ...leftFields(leaver.left), ...(keys.size > 0 && { keys: [...keys] }) } };
       },
     };
   },

@@ -13,6 +13,7 @@ import type { Client } from "../../store/store.ts";
 import { signedBy } from "../shared/tokens.ts";
 import { idpAt } from "../frame/idp.ts";
 import type { Opened } from "../frame/opened.ts";
+import type { Left } from "../shared/left.ts";
 import { askerOf } from "../shared/scim-server.ts";
 import { groupControl } from "./groups.ts";
 import type { Signal } from "./signals.ts";
@@ -56,6 +57,8 @@ export async function leaverControl(
   /** Those that were sent, and are undone for a user who stays. */
   const signals = new Set<Signal>();
   const sent = new Set<Promise<unknown>>();
+  const left: Left[] = [];
+  let undone: Promise<void> | null = null;
   const ask = scim === undefined ? null : askerOf(scim, { wait, now: Date.now, lookup });
   const profile = scim?.profile ?? "standard";
   await stopLive(server, client, opened);
@@ -152,10 +155,25 @@ export async function leaverControl(
       // By the requests of the profile, so that idp forgets it, too.
       if (id !== null) await push(username);
     }
-    if (ask !== null && id !== null && id !== idBefore) await ask(deleteUser(id));
+    if (id !== null && id !== idBefore) await removeThere(username, id);
   }
 
-  async function undoAll(): Promise<void> {
+  /** Removes a user from the app; one that stays is deactivated, and said at the end. */
+  async function removeThere(username: string, id: string): Promise<void> {
+    if (ask === null) return;
+    const answer = await ask(deleteUser(id));
+    if (isGood(answer) || answer.status === 404) return;
+    const inactive = putsActive(profile)
+      ? putUser(id, { active: false }, (await ask(readUser(id))).json ?? {})
+      : patchActive(profile, id, false);
+    left.push({ kind: "user", name: username, state: isGood(await ask(inactive)) ? "deactivated" : "active" });
+  }
+
+  function undoAll(): Promise<void> {
+    return (undone ??= undoOnce());
+  }
+
+  async function undoOnce(): Promise<void> {
     await Promise.allSettled(sent);
     await groups.undo().catch(() => undefined);
     const work = [...entered].flatMap(([username, one]) => [
@@ -184,10 +202,10 @@ export async function leaverControl(
       await push(username);
       return username;
     });
-  const groups = groupControl({ server, client, user, ask, enter, push, scimId, tracked });
+  const groups = groupControl({ server, client, user, ask, enter, push, scimId, tracked, removeThere, left });
 
   return {
-    ...{ enter, scimId, mark },
+    ...{ enter, scimId, mark, undoAll, left },
     ...{ enterGroup: groups.enterGroup, leaveGroup: groups.leaveGroup, renameGroup: groups.renameGroup },
     refreshes: groups.refreshes,
     /** Why a signal reaches nobody: the client has no address for it; null: it has one. */

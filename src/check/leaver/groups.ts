@@ -3,7 +3,6 @@ import {
   createGroup,
   createsWithMembers,
   deleteGroup,
-  deleteUser,
   lookUpGroup,
   patchGroupName,
   patchMembers,
@@ -14,6 +13,7 @@ import {
 import { idIn, membersIn, resourcesIn, valueAt } from "../../scim/resource.ts";
 import { Problem } from "../../client/check.ts";
 import { isGood, reasonOf } from "../../scim/sending.ts";
+import type { Left } from "../shared/left.ts";
 import type { Ask } from "../shared/scim-server.ts";
 import type { Client } from "../../store/store.ts";
 import { callServer, type Server } from "../../serve/remote.ts";
@@ -31,6 +31,9 @@ interface GroupsOf {
   readonly push: (username: string) => Promise<void>;
   readonly scimId: (username: string) => Promise<string | null>;
   readonly tracked: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly removeThere: (username: string, id: string) => Promise<void>;
+  /** Gets a group that the app does not remove. */
+  readonly left: Left[];
 }
 
 type Claims = NonNullable<OperationInput<"users.edit">["claims"]>;
@@ -38,7 +41,8 @@ type Claims = NonNullable<OperationInput<"users.edit">["claims"]>;
 const groupsIn = ({ groups }: Claims): readonly string[] =>
   [groups].flat().filter((one): one is string => typeof one === "string");
 
-export function groupControl({ server, client, user, ask, enter, push, scimId, tracked }: GroupsOf) {
+export function groupControl(given: GroupsOf) {
+  const { server, client, user, ask, enter, push, scimId, tracked } = given;
   const { client_id, scim } = client;
   const profile = scim?.profile ?? "standard";
   /** The claims of users who stay, before the check. */
@@ -143,10 +147,15 @@ export function groupControl({ server, client, user, ask, enter, push, scimId, t
           await move(username, there.name, groupsIn(claims).includes(there.name)).catch(() => undefined);
       }
       if (ask === null) return;
-      if (there?.isOwn === true) await ask(deleteGroup(there.id));
+      if (there?.isOwn === true) {
+        const answer = await ask(deleteGroup(there.id));
+        if (!isGood(answer) && answer.status !== 404) {
+          given.left.push({ kind: "group", name: there.name, state: "active" });
+        }
+      }
       for (const username of added) {
         const id = await scimId(username);
-        if (id !== null) await ask(deleteUser(id));
+        if (id !== null) await given.removeThere(username, id);
       }
     },
   };

@@ -10,11 +10,11 @@ import { defineCheck } from "../frame/check.ts";
 import { casesOf, missingFlag, runFlags, type FlagRow, type FlagsOf } from "../frame/flags.ts";
 import { checkAddresses } from "../frame/near.ts";
 import { runCases, type CheckRun, type RunResult } from "../frame/run.ts";
+import { leftFields, leftTexts } from "../shared/left.ts";
 import { attemptsOf, type ScimCase } from "./attempt.ts";
 import { control } from "./cases/control.ts";
 import { allCases, page, plainName, usualProfiles } from "./cases/list.ts";
 import { otherTenant } from "./cases/protocol.ts";
-import type { Left } from "./people.ts";
 import { scimPlace, tokenIn } from "./place.ts";
 
 const help = `
@@ -96,10 +96,7 @@ export const checkScim = defineCheck({
         opened.leavesMore(() => leftTexts(people.left()));
         const result = await runScim(run, attempts, cases);
         await people.close();
-        const left = people
-          .left()
-          .map(({ kind, name, state }) => ({ [kind === "user" ? "username" : "group"]: name, state }));
-        return left.length === 0 ? { result } : { result, fields: { left } };
+        return { result, fields: leftFields(people.left()) };
       },
     };
   },
@@ -150,20 +147,3 @@ function wantedCases({ case: named, profile, pages, otherTokenEnv }: ScimFlags):
   });
   return casesOf(names, allCases, [control.name]);
 }
-
-/** Why users and groups are in the app, by their state there. */
-const reasons: readonly (readonly [Left["kind"] | null, Left["state"], string])[] = [
-  ["user", "deactivated", "deactivated, since it does not remove users"],
-  ["user", "active", "active, since it neither removes nor deactivates users"],
-  ["group", "active", "since it does not remove groups"],
-  [null, "kept", "as --keep says"],
-];
-
-/** A sentence for each state. */
-const leftTexts = (left: readonly Left[]): readonly string[] =>
-  reasons.flatMap(([kind, state, why]) => {
-    const names = left
-      .filter((one) => one.state === state && (kind === null || one.kind === kind))
-      .map(({ name }) => name);
-    return names.length === 0 ? [] : [`Left in the app, ${why}: ${names.join(", ")}.`];
-  });

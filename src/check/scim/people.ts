@@ -16,6 +16,7 @@ import {
 import { workEmail } from "../../scim/paths.ts";
 import { idIn, resourcesIn, valueAt, type Attributes, type Resource } from "../../scim/resource.ts";
 import { Problem } from "../../client/check.ts";
+import type { Left } from "../shared/left.ts";
 import type { Ask, Reply } from "../shared/scim-server.ts";
 import { answered } from "./judge.ts";
 
@@ -46,13 +47,6 @@ export interface PeopleOptions {
   readonly keeps: boolean;
   /** Where the addresses of the check's users are. */
   readonly emailDomain: string;
-}
-
-/** A user or a group that stays in the app. */
-export interface Left {
-  readonly kind: "user" | "group";
-  readonly name: string;
-  readonly state: "deactivated" | "active" | "kept";
 }
 
 /** @param clean takes the token out of a text of the app */
