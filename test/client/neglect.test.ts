@@ -180,9 +180,12 @@ test("what an app need not refuse: the auth_time of a refresh, and cookies of be
   expect(named(await check(cases, ["refresh-auth-time", "session-end"]), "not-required")).toEqual(names);
 });
 
-test("a page that asks whether to sign out is answered", async () => {
+test.each([
+  ["a page that asks whether to sign out is answered", { asksSignOut: true }],
+  ["an address that signs out by POST alone gets one", { signsOutByPost: true }],
+] as const)("%s", async (_what, way) => {
   const cases = allCases.filter(({ name }) => name === "signed-out-cookie");
-  const result = await check(cases, [], { asksSignOut: true });
+  const result = await check(cases, [], way);
   expect(result.cases[0]).toMatchObject({ verdict: "works", did: "signed the user in, and out" });
   expect(named(result, "noticed")).toEqual(["signed-out-cookie"]);
 });

@@ -119,6 +119,8 @@ export interface AppConfig {
   readonly refreshes?: "at-sign-in" | "each-time";
   /** `/logout` is a page whose button signs out. */
   readonly asksSignOut?: true;
+  /** `/logout` takes POST alone, from its own origin. */
+  readonly signsOutByPost?: true;
   /** `/me` sends strangers to a sign-in page of its own, whose address is new each time, in place of 401. */
   readonly hasSignInPage?: true;
 }
@@ -489,6 +491,12 @@ export class CarefulApp {
     { session, id }: { readonly session: Session; readonly id: string },
     res: ServerResponse,
   ): Promise<void> {
+    if (this.#config.signsOutByPost === true) {
+      const isOwn = req.method === "POST" && req.headers.origin === new URL(this.#config.redirectUri).origin;
+      if (isOwn) this.#logout(session, res);
+      else res.writeHead(405).end();
+      return;
+    }
     const isAsked = this.#config.asksSignOut === true;
     if (isAsked && req.method !== "POST") {
       const field = `<input type="hidden" name="csrf" value="${id}">`;

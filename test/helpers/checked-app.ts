@@ -18,7 +18,10 @@ import { serveApp } from "./serve-app.ts";
 const wait = (milliseconds: number): Promise<unknown> => delay(milliseconds < 10_000 ? milliseconds : 0);
 
 type Way = Partial<
-  Pick<AppConfig, "responseMode" | "pushes" | "userinfo" | "refreshes" | "asksSignOut" | "hasSignInPage">
+  Pick<
+    AppConfig,
+    "responseMode" | "pushes" | "userinfo" | "refreshes" | "asksSignOut" | "signsOutByPost" | "hasSignInPage"
+  >
 > & {
   /** The check is told no address that signs out. */
   readonly cannotSignOut?: true;

@@ -94,9 +94,13 @@ export function whyNotBegun(visit: Visit): string | null {
   return `idp never sent the browser back: it ${ending(visit)}`;
 }
 
-/** Opens `--sign-out`. A page that asks whether to sign out, with nothing else to send, is answered, as that of Spring Security and of Django. */
+/** Opens `--sign-out`. A page that asks whether to sign out, with nothing else to send, is answered, as that of Spring Security and of Django. Many apps take POST alone there. */
 export async function signOutAt(browser: Browser, address: string): Promise<void> {
   const { end } = await browser.look(address);
+  if (end.kind === "page" && [404, 405].includes(end.status)) {
+    await browser.request({ method: "POST", url: address }, address);
+    return;
+  }
   const form = end.kind === "page" && end.status < 400 ? onlyForm(end.text, end.url) : null;
   if (form === null || end.kind !== "page") return;
   if (new URL(form.action).origin !== new URL(address).origin) return;
