@@ -194,6 +194,12 @@ test("an app about which nothing is known, that shows nothing, or the same to ev
     verdict: "not-reached",
     did: expect.stringContaining("--mark URL") as string,
   });
+  const all = await check("email", { place: null });
+  expect(named(all, "not-reached")).toHaveLength(6);
+  for (const { name, did } of all.cases.filter((one) => one.name.startsWith("account.")))
+    expect([name, did]).toEqual([name, expect.stringMatching(/--mark URL.*--account URL/)]);
+  const wrong = await check("email", { place: form("/me"), names: /-taken/ });
+  expect(wrong.cases.map(({ did }) => did).filter((did) => did.includes("--mark-field"))).toHaveLength(3);
   const nothing = { ...form("/note"), show: `${url}/me` } as AccountPlace;
   expect(await whyOf({ place: nothing })).toMatchObject({
     verdict: "not-reached",

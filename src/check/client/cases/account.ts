@@ -49,9 +49,9 @@ const isGiven = async (attempt: Attempt, faults: readonly string[], where?: "sec
 
 /** The controls: whether the account can be recognized at all. They run once, before the first case. */
 async function recognizing(attempt: Attempt): Promise<Recognizing | string> {
-  const { known } = attempt;
-  if (typeof known.recognizing === "string")
-    return "the account cannot be recognized: the first of these cases says why";
+  const { known, probe } = attempt;
+  if (typeof known.recognizing === "string" && probe === null)
+    return "the account cannot be recognized: add --mark URL, or --account URL with --account-id";
   known.recognizing ??= await controls(attempt);
   return known.recognizing;
 }
