@@ -106,3 +106,43 @@ test("100 keys that were rotated, as the certificates that Google's libraries re
   expect(Object.keys(await ask())).toContain("old99");
   expect(await costOf(ask)).toBeLessThan(60);
 });
+
+test("a client that asks for 15,000 values of acr by default, of 9,500 that there are", async () => {
+  const values = (count: number, letter: string) => Array.from({ length: count }, (_, at) => `${letter}${at}`);
+  const issuer = await issuerOf("acr", {
+    clients: [{ ...app, default_acr_values: values(15_000, "b"), skip_consent: true }],
+    users: [{ username: "alice" }],
+    settings: { login: "auto:alice", acr: byName(values(9500, "a"), ["pwd"]) },
+  });
+  const ask = () => fetch(authorizeAt(issuer), { redirect: "manual" });
+  expect((await ask()).headers.get("location")).toContain("code=");
+  expect(await costOf(ask)).toBeLessThan(400);
+});
+
+test("the account page of a user with 2,500 apps shows the 100 that were allowed last", async () => {
+  const apps = Array.from({ length: 2500 }, (_, at) => ({ ...app, client_id: `app${at}` }));
+  const scope = "openid profile email details social address phone offline_access";
+  const issuer = await issuerOf("account", {
+    clients: apps,
+    users: [{ username: "alice" }],
+    grants: apps.map(({ client_id: client }) => ({ user: "alice", client, scope })),
+    settings: { login: "auto:alice" },
+  });
+  const browser = new Browser(issuer);
+  const open = () => browser.open(`${issuer}/account`);
+  const { page, body } = await open();
+  expect(page).toBe("account");
+  expect(body.match(/ id="account-app-app\d+"/g)).toHaveLength(100);
+  expect(body).toContain("account-app-app2499");
+  expect(body.replaceAll(/<[^>]*>/g, "")).toContain("Older apps not shown: 2400");
+
+  expect(await costOf(open)).toBeLessThan(90);
+});
+
+test("a search among 4,000 users with long names", async () => {
+  const users = Array.from({ length: 4000 }, (_, at) => ({ username: `u${at}`, displayName: "\u00e9".repeat(80) }));
+  const issuer = await issuerOf("search", { clients: [app], users });
+  const browser = new Browser(issuer);
+  const { url } = await browser.open(authorizeAt(issuer));
+  expect(await costOf(() => browser.open(`${url}?q=zz`))).toBeLessThan(70);
+});

@@ -1,6 +1,6 @@
 import { singleFactor } from "../records/step-up/proofs.ts";
 import type { Context } from "../context.ts";
-import { factorsOfAcr, reachableAcr } from "../records/step-up/acr.ts";
+import { factorsOfAcr, isReachableAcr, reachableAcr } from "../records/step-up/acr.ts";
 
 /** What an AuthnRequest asks a sign-in to prove (RequestedAuthnContext, SAML Core 3.3.2.2.1). A class is a value of `acr`. */
 
@@ -39,7 +39,7 @@ function strength(ctx: Context, name: string): number | undefined {
 /** The classes that would do, best first; empty: none can be reached here. */
 export function choicesOf(ctx: Context, { comparison, classes: asked }: AskedContext): readonly ContextChoice[] {
   const reachable = reachableAcr(ctx);
-  const isReachable = (name: string): boolean => reachable.includes(acrOf(name));
+  const isReachable = (name: string): boolean => isReachableAcr(ctx, acrOf(name));
   const choice = (name: string): ContextChoice => ({ name, acr: acrOf(name) });
   if (comparison === "exact") return asked.filter(isReachable).map(choice);
   const strengths = asked.map((name) => strength(ctx, name)).filter((one) => one !== undefined);

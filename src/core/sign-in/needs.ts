@@ -13,6 +13,7 @@ import {
   givenIn,
   metOf,
   missing,
+  isReachableAcr,
   reachableAcr,
   authenticationInfoOf,
   unreachable,
@@ -34,10 +35,8 @@ interface Missing {
 }
 
 /** The values of `acr` that were asked for and that can be reached here; others are ignored (OpenID Connect Core 3.1.2.1). */
-const knownValues = (ctx: Context, { acr }: Needs): readonly string[] => {
-  const reachable = reachableAcr(ctx);
-  return acr === "factor" ? [] : acr.filter((value) => reachable.includes(value));
-};
+const knownValues = (ctx: Context, { acr }: Needs): readonly string[] =>
+  acr === "factor" ? [] : acr.filter((value) => isReachableAcr(ctx, value));
 
 /**
  * The ways in which this user can give what is asked for, best first: each is a list of factors. One empty way: nothing is asked for.

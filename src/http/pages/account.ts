@@ -32,8 +32,9 @@ import { note, type Web } from "../web.ts";
 type AppRequest = Request<{ clientId: string }>;
 
 export const accountPath = "/account";
-/** How many sessions are shown; the others are only counted. */
+/** How many sessions, and how many of the apps that were allowed last, are shown; the others are only counted. */
 const shownSessions = 8;
+const shownApps = 100;
 
 const removePath = (web: Web, clientId: string): string =>
   `${web.base}${accountPath}/apps/${encodeURIComponent(clientId)}/remove`;
@@ -75,7 +76,7 @@ async function accountView(web: Web, req: Request, res: Response, account: Accou
     csrf: account.csrf,
     user: personOf(user),
     fields: account.values,
-    apps: account.apps.map((app) => ({
+    apps: account.apps.slice(-shownApps).map((app) => ({
       client: { id: app.clientId, name: app.name(shown.lang) },
       scopes: app.scopes.map(scopeIn(shown.lang)),
       since: app.grant.createdAt,
@@ -84,6 +85,7 @@ async function accountView(web: Web, req: Request, res: Response, account: Accou
       /** The page that asks whether to remove it. */
       revokeHref: removePath(web, app.clientId),
     })),
+    moreApps: Math.max(0, account.apps.length - shownApps),
     sessions: account.sessions.slice(0, shownSessions),
     moreSessions: Math.max(0, account.sessions.length - shownSessions),
     languages: [...new Set([...web.renderer.texts.languages, user.language])],

@@ -25,6 +25,7 @@ const account: AccountView = {
       revokeHref: "/account/apps/demo-app/revoke",
     },
   ],
+  moreApps: 0,
   sessions: [
     { sid: "s-1", since: "2026-11-20T12:04:00.000Z", current: true, byPassword: true, browser: "Firefox, Linux" },
     { sid: "s-2", since: "2026-11-19T08:30:00.000Z", current: false, byPassword: false, browser: null },
@@ -74,7 +75,7 @@ const revoke: AccountRevokeView = {
 export const accountViews = {
   "account-none": { ...account, apps: [] },
   "account-one": account,
-  "account-many": { ...account, apps: [...account.apps, secondApp, bareApp], moreSessions: 3 },
+  "account-many": { ...account, apps: [...account.apps, secondApp, bareApp], moreApps: 2, moreSessions: 3 },
   "account-saved": { ...account, outcome: { kind: "saved" } },
   "account-ended": { ...account, sessions: account.sessions.slice(0, 1), outcome: { kind: "ended" } },
   "account-removed": { ...account, apps: [], outcome: { kind: "removed", app: "Demo App" } },

@@ -25,12 +25,15 @@ export function factorsOfAcr({ settings }: Pick<Context, "settings">, value: str
   return value === singleFactor ? [] : undefined;
 }
 
+/** Whether a sign-in can reach this value. */
+export function isReachableAcr(ctx: Pick<Context, "settings" | "address" | "offersPicker">, value: string): boolean {
+  const factors = factorsOfAcr(ctx, value);
+  return factors !== undefined && (!factors.includes("passkey") || ctx.offersPicker || worksAt(ctx.address));
+}
+
 /** `acr_values_supported` of the metadata: the values that a sign-in can reach. */
 export const reachableAcr = (ctx: Pick<Context, "settings" | "address" | "offersPicker">): readonly string[] =>
-  [...new Set([...Object.keys(ctx.settings.acr), singleFactor])].filter((value) => {
-    const needsPasskey = factorsOfAcr(ctx, value)?.includes("passkey") === true;
-    return !needsPasskey || ctx.offersPicker || worksAt(ctx.address);
-  });
+  [...new Set([...Object.keys(ctx.settings.acr), singleFactor])].filter((value) => isReachableAcr(ctx, value));
 
 /**
  * Checks an essential `acr` of the `claims` parameter. Without values, any sign-in meets it.
@@ -40,8 +43,8 @@ export function checkEssentialAcr(
   ctx: Pick<Context, "settings" | "address" | "offersPicker">,
   values: readonly string[],
 ): void {
+  if (values.length === 0 || values.some((value) => isReachableAcr(ctx, value))) return;
   const reachable = reachableAcr(ctx);
-  if (values.length === 0 || values.some((value) => reachable.includes(value))) return;
   throw new OAuthError("unmet_authentication_requirements", unreachable(values, reachable), {
     rule: "OpenID Connect Core 5.5.1.1",
     fix: askReachable(reachable),
@@ -92,11 +95,14 @@ const timeOf = (met: Met, factor: Factor): number | undefined =>
 export const missing = (met: Met, factors: readonly Factor[]): readonly Factor[] =>
   factors.filter((factor) => timeOf(met, factor) === undefined);
 
+function isMet(ctx: Pick<Context, "settings">, met: Met, value: string): boolean {
+  const factors = factorsOfAcr(ctx, value);
+  return factors !== undefined && missing(met, factors).length === 0;
+}
+
 /** The `acr` values that were met, those of the most factors first. */
 function metValues(ctx: Pick<Context, "settings">, met: Met): readonly string[] {
-  const values = Object.keys(ctx.settings.acr).filter(
-    (value) => missing(met, factorsOfAcr(ctx, value) ?? []).length === 0,
-  );
+  const values = Object.keys(ctx.settings.acr).filter((value) => isMet(ctx, met, value));
   const size = (value: string): number => factorsOfAcr(ctx, value)?.length ?? 0;
   return values.sort((one, other) => size(other) - size(one));
 }
@@ -110,8 +116,7 @@ export function authenticationInfoOf(
   met: Met,
   wanted: readonly string[] = [],
 ): AuthenticationInfo {
-  const reached = metValues(ctx, met);
-  const acr = wanted.find((value) => reached.includes(value) || value === singleFactor) ?? reached[0] ?? singleFactor;
+  const acr = wanted.find((value) => isMet(ctx, met, value)) ?? metValues(ctx, met)[0] ?? singleFactor;
   const times = (factorsOfAcr(ctx, acr) ?? []).flatMap((factor) => timeOf(met, factor) ?? []);
   const base = Math.max(...[met.user, met.pwd].filter((time) => time !== undefined));
   const any = Number.isFinite(base) ? base : Math.max(...Object.values(met));

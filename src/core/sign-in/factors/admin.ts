@@ -8,6 +8,7 @@ import {
   canMeet,
   factorsOf,
   factorsOfAcr,
+  isReachableAcr,
   reachableAcr,
   type AuthenticationInfo,
 } from "../../records/step-up/acr.ts";
@@ -85,8 +86,7 @@ export function authenticationInfoFor(ctx: Context, user: User, acr: string): Au
  * @throws {OperationError} refused if the user can meet none
  */
 export function defaultAuthenticationInfo(ctx: Context, user: User, client: Client): AuthenticationInfo | null {
-  const reachable = reachableAcr(ctx);
-  const known = (client.default_acr_values ?? []).filter((value) => reachable.includes(value));
+  const known = (client.default_acr_values ?? []).filter((value) => isReachableAcr(ctx, value));
   const isMet = (value: string): boolean => (factorsOfAcr(ctx, value) ?? []).every((one) => canMeet(ctx, user, one));
   const value = known.find(isMet) ?? known[0];
   return value === undefined ? null : authenticationInfoFor(ctx, user, value);

@@ -24,9 +24,16 @@ export const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll("ı", "i");
 
-/** The text of a user that a search looks at. */
-const searchable = (user: User): string =>
-  fold([user.displayName, user.username, user.email, ...badgesOf(user), ...groupsOf(user)].join("\n"));
+/** The texts of users that a search looks at. To fold them costs more than to look through them, and anybody may search. */
+const texts = new WeakMap<User, string>();
+
+function searchable(user: User): string {
+  const known = texts.get(user);
+  if (known !== undefined) return known;
+  const text = fold([user.displayName, user.username, user.email, ...badgesOf(user), ...groupsOf(user)].join("\n"));
+  texts.set(user, text);
+  return text;
+}
 
 /** At most so many users are looked at, so that a search costs no more with 100,000 of them. */
 export const lookedThrough = 5_000;
