@@ -37,6 +37,10 @@ const isOne =
     return typeof own === "string" ? own.toLowerCase() === String(value).toLowerCase() : own === value;
   };
 
+/** Some apps keep one address, and no type; a second primary one would be wrong (RFC 7643 2.4). */
+const isUntyped = (entry: unknown, _index: number, all: readonly unknown[]): boolean =>
+  member(entry, "type") === undefined && (member(entry, "primary") === true || all.length === 1);
+
 const listAt = (resource: unknown, names: readonly string[]): readonly unknown[] => {
   const list = names.reduce<unknown>(member, resource);
   return Array.isArray(list) ? list : [];
@@ -49,7 +53,7 @@ function setPath(target: Record<string, unknown>, path: string, value: unknown):
     return;
   }
   const all = listAt(target, names);
-  const before = all.find(isOne(one));
+  const before = all.find(isOne(one)) ?? (path === workEmail ? all.find(isUntyped) : undefined);
   const mine = {
     ...(isObject(before) ? before : {}),
     ...{ [one.below]: value, [one.key]: one.value },

@@ -86,3 +86,19 @@ test("groups that stay after DELETE are listed", async () => {
   const groups = left.filter(({ kind }) => kind === "group").map(({ name }) => name);
   expect(groups).toHaveLength(app.names("Groups").length);
 });
+
+test("a server that keeps few attributes, and an address without a type, has no unnoticed case by PUT", async () => {
+  const { named } = await check(["keeps-little"], ["okta", "okta-put"]);
+  expect(named("unnoticed")).toEqual([]);
+  expect(named("not-reached")).toEqual([]);
+  expect(named("not-required").filter((name) => name.startsWith("okta."))).toEqual(
+    ["lookup-external", "update", "manager", "replace"].map((name) => `okta.${name}`),
+  );
+});
+
+test("what a strict server refuses of a new user, it does not have: not required", async () => {
+  const { named } = await check(["strict"], ["standard", "entra"]);
+  expect(named("unnoticed")).toEqual([]);
+  expect(named("not-reached")).toEqual([]);
+  expect(named("not-required")).toEqual(["media-type", "standard.manager", "entra.manager"]);
+});

@@ -20,7 +20,9 @@ export type Hole =
   | "no-lists"
   | "groups-stay"
   | "lookup-404"
-  | "no-patch";
+  | "no-patch"
+  | "keeps-little"
+  | "strict";
 
 const tokens: Readonly<Record<string, string>> = { "Bearer of-one": "one", "Bearer of-two": "two" };
 const listOf = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
@@ -102,6 +104,17 @@ export async function terseScim(...holes: readonly Hole[]) {
     if (has("needs-text") && kind === "Users" && "displayName" in body)
       body["sort"] = (body["displayName"] as string).toLowerCase();
     for (const name of Object.keys(body)) if (body[name] === null) Reflect.deleteProperty(body, name);
+    const known = kind === "Users" ? ["userName", "name", "active", "emails"] : ["displayName", "members"];
+    if (
+      has("strict") &&
+      Object.keys(body).some((name) => ![...known, "displayName", "externalId", "title"].includes(name))
+    )
+      throw new Refused(400, "invalidSyntax");
+    if (has("keeps-little")) {
+      for (const name of Object.keys(body)) if (!known.includes(name)) Reflect.deleteProperty(body, name);
+      const [mail] = (body["emails"] ?? []) as Json[];
+      if (mail !== undefined) body["emails"] = [{ value: mail["value"] as string, primary: true }];
+    }
     if (typeof body["active"] === "string") body["active"] = body["active"].toLowerCase() === "true";
     if (kind === "Groups") body["members"] = members((body["members"] ?? []) as Json[]);
     else if (typeof body["userName"] !== "string" || body["userName"] === "") throw new Refused(400, "invalidValue");

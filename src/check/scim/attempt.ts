@@ -42,6 +42,13 @@ export interface ScimCase extends Case<Attempt> {
 
 export type Attempt = ReturnType<ReturnType<typeof attemptsOf>["begin"]>;
 
+/** @throws {Problem} where the app has none */
+function personOf(attributes: Attributes, reply: Reply): Person {
+  const id = isGood(reply) ? idIn(reply.json) : null;
+  if (id === null) throw new Problem(`the app made no user for this case: it ${answered(reply)}`);
+  return { id, userName: String(attributes["userName"]), attributes };
+}
+
 export function attemptsOf(run: ScimRun) {
   const { app, otherToken } = run;
   const ask = askerOf(app, run);
@@ -74,9 +81,16 @@ export function attemptsOf(run: ScimRun) {
           over.throwIfAborted();
           const sent = attributes(more);
           const reply = await people.post(sent);
-          const id = isGood(reply) ? idIn(reply.json) : null;
-          if (id === null) throw new Problem(`the app made no user for this case: it ${answered(reply)}`);
-          return { id, userName: String(sent["userName"]), attributes: sent };
+          return personOf(sent, reply);
+        },
+        /** A user with more than the usual, or without it where the app refuses that. @returns how it refused it, too; null: it did not */
+        async personWith(more: Attributes): Promise<{ readonly person: Person; readonly refused: string | null }> {
+          if (Object.keys(more).length === 0) return { person: await this.person(), refused: null };
+          over.throwIfAborted();
+          const sent = attributes(more);
+          const reply = await people.post(sent);
+          if (reply.status === 400) return { person: await this.person(), refused: answered(reply) };
+          return { person: personOf(sent, reply), refused: null };
         },
         /** Sends a new group; it is removed after the case. */
         postGroup: inTime((name: string, members: readonly string[]) => people.postGroup(profile, name, members)),

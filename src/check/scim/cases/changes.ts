@@ -122,13 +122,18 @@ interface Change {
 const changeCase = (profile: Profile, { name, more, change, derived, send, also, ...text }: Change): ScimCase => ({
   ...{ ...text, profile, name: `${profile}.${name}` },
   async run(attempt) {
-    const person = await attempt.person(await more?.(attempt));
+    const wanting = (await more?.(attempt)) ?? {};
+    const { person, refused: refusedMore } = await attempt.personWith(wanting);
     const there = await attempt.read(person.id);
     if (there === null) return notReached("the app created a user, and does not show it");
     // What the app does not keep, no change can lose.
     const before = attributesIn(there, Object.keys(person.attributes));
     const absent = Object.keys(person.attributes).filter((path) => !Object.hasOwn(before, path));
-    const wanted = await change(person, attempt);
+    const all = Object.entries(await change(person, attempt));
+    const wanted = Object.fromEntries(all.filter(([path]) => refusedMore === null || !Object.hasOwn(wanting, path)));
+    if (Object.keys(wanted).length === 0) {
+      return notRequired(`does not have ${names(all.map(([path]) => path))}: it ${refusedMore ?? ""}`);
+    }
     const [reply, request] = await send(attempt, person, wanted);
     const isAbsent = reply.status === 400 && Object.keys(wanted).every((path) => absent.includes(path));
     if (isAbsent) return notRequired(`does not keep ${names(Object.keys(wanted))}: it ${answered(reply)}`);

@@ -1,5 +1,6 @@
 import { patchUserBy, type Profile } from "../../../scim/profiles.ts";
-import { attributesIn, valueAt, type Attributes } from "../../../scim/resource.ts";
+import { isGood } from "../../../scim/sending.ts";
+import { attributesIn, idIn, valueAt, type Attributes } from "../../../scim/resource.ts";
 import { noticed, notReached, notRequired, unnoticed, works, type Finding } from "../../frame/verdict.ts";
 import type { Reply } from "../../shared/scim-server.ts";
 import type { Attempt, ScimCase } from "../attempt.ts";
@@ -33,6 +34,13 @@ async function setNew(attempt: Attempt, op: "Add" | "Replace", path: string, abs
   return refused ?? readBack(attempt, person, reply, { before, change, absent: absent ? [path] : [] });
 }
 
+/** What the app keeps of such a value in a new user; nothing where it refuses it. */
+async function keptOf(attempt: Attempt, path: string): Promise<Attributes> {
+  const reply = await attempt.post(attempt.attributes({ [path]: newValues[path] }));
+  const id = isGood(reply) ? idIn(reply.json) : null;
+  return id === null ? {} : attributesIn((await attempt.read(id)) ?? {}, [path]);
+}
+
 const updateNew = (profile: Profile): ScimCase => ({
   ...{ profile, name: `${profile}.update-new` },
   mustNot: "a value of a list that the user did not have is answered with 2xx, and is not stored",
@@ -40,10 +48,9 @@ const updateNew = (profile: Profile): ScimCase => ({
   paragraph: "RFC 7644 3.5.2.1, 3.5.2.3",
   fix: 'make the value that the filter of the path describes: { "type": "other", "value": … }',
   async run(attempt) {
-    const whole = await attempt.person(newValues);
-    const kept = attributesIn((await attempt.read(whole.id)) ?? {}, Object.keys(newValues));
     const found: Finding[] = [];
     for (const path of Object.keys(newValues)) {
+      const kept = await keptOf(attempt, path);
       for (const op of ["Add", "Replace"] as const) {
         const one = await setNew(attempt, op, path, !Object.hasOwn(kept, path));
         if (one.verdict === "unnoticed" || one.verdict === "not-reached") {
