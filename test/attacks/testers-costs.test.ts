@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { base64Of } from "../../src/core/records/keys/certificate.ts";
+import { samlKeys } from "../../src/core/records/keys/saml-keys.ts";
 import { startServer } from "../../src/serve/server.ts";
 import { atEnd } from "../helpers/at-end.ts";
 import { call, startWithTokens, tokenOf } from "../helpers/control-tokens.ts";
@@ -135,7 +137,6 @@ test("the account page of a user with 2,500 apps shows the 100 that were allowed
   expect(body.match(/ id="account-app-app\d+"/g)).toHaveLength(100);
   expect(body).toContain("account-app-app2499");
   expect(body.replaceAll(/<[^>]*>/g, "")).toContain("Older apps not shown: 2400");
-
   expect(await costOf(open)).toBeLessThan(90);
 });
 
@@ -145,4 +146,25 @@ test("a search among 4,000 users with long names", async () => {
   const browser = new Browser(issuer);
   const { url } = await browser.open(authorizeAt(issuer));
   expect(await costOf(() => browser.open(`${url}?q=zz`))).toBeLessThan(70);
+});
+
+test("20 service providers with 30 kB of metadata, in the metadata of the server", async () => {
+  const [{ certificate } = { certificate: "" }] = await samlKeys(server.issuer.ctx);
+  const services = Array.from(
+    { length: 220 },
+    (_, at) =>
+      `<md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://sp.example/${at}" index="${at}"/>`,
+  ).join("");
+  const metadataOf = (id: string): string =>
+    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${id}">
+    <md:SPSSODescriptor AuthnRequestsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${base64Of(certificate)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>
+    ${services}</md:SPSSODescriptor></md:EntityDescriptor>`;
+  const ids = Array.from({ length: 20 }, (_, at) => `https://sp.example/${at}`);
+  const issuer = await issuerOf("saml", {
+    clients: ids.map((id) => ({ client_id: id, saml: { metadata: metadataOf(id) } })),
+  });
+  const ask = () => fetch(`${issuer}/saml/metadata`).then((answer) => answer.text());
+  expect(await ask()).toContain('WantAuthnRequestsSigned="true"');
+  expect(await costOf(ask)).toBeLessThan(40);
 });

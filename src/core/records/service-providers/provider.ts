@@ -102,6 +102,9 @@ function sloOf({ slo: url }: SamlFields, metadata: ProviderMetadata | null): Slo
   return all.find((one) => one.url === url) ?? { binding: "redirect", url, responseUrl: url };
 }
 
+/** Those of clients with metadata, which is read once: the metadata of this server depends on all of them. */
+const providers = new WeakMap<Client, ServiceProvider>();
+
 /**
  * The service provider of a client; null: the client has no `saml`. XML code is loaded only for one with metadata.
  * @throws {XmlProblem} never for a client that was checked: its metadata was read then
@@ -109,7 +112,11 @@ function sloOf({ slo: url }: SamlFields, metadata: ProviderMetadata | null): Slo
 export async function serviceProvider(client: Client): Promise<ServiceProvider | null> {
   const fields = samlOf(client);
   if (fields === undefined) return null;
-  return providerOf(client.client_id, fields, await metadataOf(fields));
+  const known = providers.get(client);
+  if (known !== undefined) return known;
+  const provider = providerOf(client.client_id, fields, await metadataOf(fields));
+  if (fields.metadata !== undefined) providers.set(client, provider);
+  return provider;
 }
 
 const metadataOf = async ({ metadata }: SamlFields): Promise<ProviderMetadata | null> =>
