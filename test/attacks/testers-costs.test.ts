@@ -149,7 +149,7 @@ test("a search among 4,000 users with long names", async () => {
 });
 
 test("20 service providers with 30 kB of metadata, in the metadata of the server", async () => {
-  const [{ certificate } = { certificate: "" }] = await samlKeys(server.issuer.ctx);
+  const [{ certificate }] = await samlKeys(server.issuer.ctx);
   const services = Array.from(
     { length: 220 },
     (_, at) =>
