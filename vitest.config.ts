@@ -8,7 +8,7 @@ import { testInstances } from "./test/helpers/runs.ts";
  * processor time. Of each kind, one file is left to `npm test` (of crashes it is store/crash).
  */
 const whole = [
-  "test/attacks/{brute-force,client-documents,expectations,hostile-apps,imports,inspector-tokens,key-fetches,leaver-report,ledger,misplaced-secrets,races,respelled-tokens,saml-again,saml-xml,terminal,testers-issuer,told-secrets,unread-requests,waiting-requests}.test.ts",
+  "test/attacks/{brute-force,client-documents,expectations,hostile-apps,imports,inspector-tokens,key-fetches,leaver-report,ledger,misplaced-secrets,races,respelled-tokens,saml,saml-again,saml-xml,terminal,testers-costs,testers-issuer,told-secrets,unread-requests,waiting-requests}.test.ts",
   "test/browser/!(sign-in).test.ts",
   "test/cli/{check-account,check-api,check-client,check-client-server,check-leaver,check-scim,check-sp,check-sp-tenants,chromium,client-env,completion,doctor,edit,env,env-libraries,exec,exec-workload,fix-commands,https,long-commands,next-steps,npm-shell,output,own-names,parallel,printed-commands,prompts,start-fixtures,start-flags,start-keys,start-taken,state,stopped,store,total-timeout,wait,watch}.test.ts",
   "test/client/{account-neglect,api-neglect,check-sp,leaver-neglect,neglect,neglect-logout,neglect-sp,scim-neglect,scim-terse,sp-terse}.test.ts",
@@ -19,6 +19,7 @@ const whole = [
   "test/http/{inspector-list,layout,openapi-input,saml-flaws,saml-refusals,vendor-behavior}.test.ts",
   "test/library/{new-grant-type,vitest-failed,vitest-workers}.test.ts",
   "test/package/!(package).test.ts",
+  "test/property/sequences.test.ts",
   "test/store/{postgres,postgres-away}.test.ts",
 ];
 
