@@ -1,6 +1,6 @@
 /*
  * text: forms of text that every layer reads or writes. This file reads and compares JSON, terminal.ts writes words for shells and shows
- * control characters, time.ts reads and words times, redacted.ts hides secrets.
+ * control characters, time.ts reads and words times, redacted.ts hides secrets, marks.ts bounds what it costs to normalize a text.
  */
 import { randomUUID } from "node:crypto";
 import { withoutEnd } from "./redacted.ts";
